@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.backup.service import back_up, prune, restore, verify
+from app.backup.service import create_backup, prune_backups, restore_backup, verify_backup
 from app.backup.types import BackupFailed, Manifest
 from app.private import keep_private
 from app.settings import Settings, load_settings
@@ -53,21 +53,21 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _create(settings: Settings, options: argparse.Namespace) -> int:
     keep_private(options.into)
-    folder = asyncio.run(back_up(settings, options.into, vectors=not options.without_vectors))
-    print(f"已备份到 {folder}：{_told(verify(folder))}")
-    for gone in prune(options.into, options.keep) if options.keep else ():
+    folder = asyncio.run(create_backup(settings, options.into, vectors=not options.without_vectors))
+    print(f"已备份到 {folder}：{_told(verify_backup(folder))}")
+    for gone in prune_backups(options.into, options.keep) if options.keep else ():
         print(f"已删除旧备份 {gone}")
     return 0
 
 
 def _verify(folder: Path) -> int:
-    print(f"完好：{_told(verify(folder))}")
+    print(f"完好：{_told(verify_backup(folder))}")
     return 0
 
 
 def _restore(settings: Settings, folder: Path) -> int:
     keep_private(settings.data_dir)
-    manifest = asyncio.run(restore(settings, folder))
+    manifest = asyncio.run(restore_backup(settings, folder))
     print(f"已恢复：{_told(manifest)}")
     for name, variable in manifest.settings.items():
         print(f"{variable} 的文件在 {folder / name}，请放回原处")

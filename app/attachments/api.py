@@ -30,7 +30,7 @@ HEADERS = {
     "Cache-Control": "private, max-age=3600, immutable",
     "Referrer-Policy": "no-referrer",
 }
-"""Nothing of it runs or loads, whatever it turns out to be. Pages of other sites may show it to who can fetch it."""
+"""A browser runs nothing in the content and loads nothing for it. Other sites may show it to users with access."""
 _FILE: Responses = {
     200: {
         "description": "图片或文件的内容",
@@ -48,7 +48,7 @@ async def upload_attachment(
     session_id: SessionId, request: Request, tenant: HolderTenant, wiring: Wiring
 ) -> AttachmentOut:
     """Takes a picture or file of the customer; it is sent by naming its id in the next message."""
-    return await keep_upload(SessionKey(tenant, session_id), request, wiring, Side.CUSTOMER)
+    return await store_upload(SessionKey(tenant, session_id), request, wiring, Side.CUSTOMER)
 
 
 @router.get("/{session_id}/attachments/{attachment_id}", response_class=Response, responses=_FILE | list_failures(404))
@@ -60,7 +60,7 @@ async def read_attachment(
     download: Annotated[bool, Query(description="图片也作为下载给出")] = False,
 ) -> Response:
     """The bytes: a picture to be shown, everything else to be saved."""
-    found, content = await wiring.attachments.open(SessionKey(tenant, session_id), attachment_id)
+    found, content = await wiring.attachments.read_file(SessionKey(tenant, session_id), attachment_id)
     kind = "inline" if found.is_picture and not download else "attachment"
     headers = HEADERS | {"Content-Disposition": f"{kind}; filename*=UTF-8''{quote(found.name, safe='')}"}
     return Response(content, media_type=found.media_type, headers=headers)
@@ -71,8 +71,8 @@ async def read_attachment_text(
     session_id: SessionId, attachment_id: AttachmentKey, tenant: CompanyTenant, wiring: Wiring
 ) -> AttachmentTextOut:
     """What is written in a picture, for staff."""
-    found = await wiring.attachments.require(SessionKey(tenant, session_id), attachment_id)
-    text = await wiring.attachments.read_text(found)
+    found = await wiring.attachments.require_attachment(SessionKey(tenant, session_id), attachment_id)
+    text = await wiring.attachments.read_picture_text(found)
     state = found.text_state if found.text_state is not TextState.UNREAD or text else TextState.NONE
     return AttachmentTextOut.from_text(found.id, text, state)
 
@@ -82,13 +82,27 @@ async def delete_attachment(
     session_id: SessionId, attachment_id: AttachmentKey, tenant: StaffTenant, wiring: Wiring
 ) -> Response:
     """Deletes one for good, as an identity card that nobody should have sent; the message stays."""
-    await wiring.attachments.delete(SessionKey(tenant, session_id), attachment_id)
+    await wiring.attachments.delete_attachment(SessionKey(tenant, session_id), attachment_id)
     return Response(status_code=204)
 
 
-async def keep_upload(key: SessionKey, request: Request, wiring: Wiring, sender: Side) -> AttachmentOut:
-    """Keeps the one file of a form for a conversation that is there. Raises NotFound, and what `take` raises."""
+async def store_upload(key: SessionKey, request: Request, wiring: Wiring, sender: Side) -> AttachmentOut:
+    """Stores the one file of a form for an existing conversation.
+
+    Args:
+        key: The conversation.
+        request: The upload, a form with one file.
+        wiring: The services.
+        sender: Whether the customer or staff sent it.
+
+    Returns:
+        The stored attachment.
+
+    Raises:
+        NotFound: There is no such conversation.
+        AppError: See `AttachmentService.store_file`.
+    """
     if await wiring.holders.find(key) is None:
         raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=key.session_id)
     name, content = await read_sent_upload(request)
-    return AttachmentOut.from_attachment(await wiring.attachments.take(key, name, content, sender))
+    return AttachmentOut.from_attachment(await wiring.attachments.store_file(key, name, content, sender))

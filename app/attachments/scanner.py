@@ -1,5 +1,5 @@
-"""Has files looked at for viruses before they are kept: by a command, by clamd, over HTTP, or over ICAP. What cannot
-be scanned is not taken.
+"""Scans files for viruses before they are stored: by a command, by clamd, over HTTP, or over ICAP. A file that cannot
+be scanned is rejected.
 """
 
 from __future__ import annotations
@@ -19,28 +19,37 @@ else:
     httpx = LazyModule("httpx")
 
 INFECTED_EXIT = 1
-"""Of clamdscan and clamscan; 0 is clean, and everything else is no verdict."""
+"""Exit code of clamdscan and clamscan; 0 is clean, any other code is no verdict."""
 INFECTED_STATUS = 406
-"""Of ClamAV's REST services; 2xx is clean, and everything else is no verdict."""
+"""Status of ClamAV's REST services; 2xx is clean, any other status is no verdict."""
 ICAP_PORT = 1344
 CLAMD_PORT = 3310
 CLAMD_CHUNK = 256 * 1024
-"""Far below what clamd takes at once (StreamMaxLength)."""
+"""Bytes per chunk, far below the limit of clamd (StreamMaxLength)."""
 ICAP_UNCHANGED, ICAP_ANSWERED = 204, 200
-"""RFC 3507: 204 where nothing has to be changed; 200 brings what is to be shown instead."""
+"""RFC 3507: 204 means the file is unchanged; 200 brings a replacement."""
 
 
 class Scanner(Protocol):
-    """Looks at a file before anything else does."""
+    """Scans a file before anything else reads it."""
 
-    async def scan(self, name: str, content: bytes) -> None:
-        """Raises AttachmentInfected, and AttachmentsUnavailable where there is no verdict."""
+    async def scan_file(self, name: str, content: bytes) -> None:
+        """Scans a file.
+
+        Args:
+            name: The file's name, for the error message.
+            content: The file's bytes.
+
+        Raises:
+            AttachmentInfected: The scanner found something.
+            AttachmentsUnavailable: The scanner gave no verdict.
+        """
 
 
 class NoScanner:
-    """Nothing is looked at."""
+    """Accepts every file without a scan."""
 
-    async def scan(self, name: str, content: bytes) -> None:
+    async def scan_file(self, name: str, content: bytes) -> None:
         """See `Scanner`."""
 
 
@@ -51,7 +60,7 @@ class CommandScanner:
         self._command = shlex.split(command)
         self._seconds = seconds
 
-    async def scan(self, name: str, content: bytes) -> None:
+    async def scan_file(self, name: str, content: bytes) -> None:
         """See `Scanner`."""
         process = None
         try:
@@ -60,38 +69,38 @@ class CommandScanner:
                 process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=null, stderr=null)
                 await process.communicate(content)
         except (TimeoutError, OSError) as error:
-            raise _no_verdict() from error
+            raise _build_no_verdict_error() from error
         finally:
             if process is not None and process.returncode is None:
                 process.kill()
                 await process.wait()
         if process.returncode == INFECTED_EXIT:
-            raise _infected(name)
+            raise _build_infected_error(name)
         if process.returncode:
-            raise _no_verdict()
+            raise _build_no_verdict_error()
 
 
 class ClamdScanner:
-    """The daemon of ClamAV, asked by its own protocol (INSTREAM, see clamd(8)). url: `clamd://host:port`."""
+    """The daemon of ClamAV, called by its own protocol (INSTREAM, see clamd(8)). url: `clamd://host:port`."""
 
     def __init__(self, url: str, seconds: float) -> None:
         parts = urlsplit(url)
         self._host, self._port = parts.hostname or "", parts.port or CLAMD_PORT
         self._seconds = seconds
 
-    async def scan(self, name: str, content: bytes) -> None:
+    async def scan_file(self, name: str, content: bytes) -> None:
         """See `Scanner`."""
         try:
             async with asyncio.timeout(self._seconds):
-                verdict = await self._ask(content)
+                verdict = await self._request_verdict(content)
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-            raise _no_verdict() from error
+            raise _build_no_verdict_error() from error
         if verdict.endswith(b" FOUND"):
-            raise _infected(name)
+            raise _build_infected_error(name)
         if verdict != b"stream: OK":
-            raise _no_verdict()
+            raise _build_no_verdict_error()
 
-    async def _ask(self, content: bytes) -> bytes:
+    async def _request_verdict(self, content: bytes) -> bytes:
         reader, writer = await asyncio.open_connection(self._host, self._port)
         try:
             writer.write(b"zINSTREAM\0")
@@ -112,40 +121,40 @@ class HttpScanner:
         self._url = url
         self._seconds = seconds
 
-    async def scan(self, name: str, content: bytes) -> None:
+    async def scan_file(self, name: str, content: bytes) -> None:
         """See `Scanner`."""
         try:
             async with asyncio.timeout(self._seconds), httpx.AsyncClient(timeout=self._seconds) as client:
                 response = await client.post(self._url, files={"file": ("attachment", content)})
         except (TimeoutError, httpx.HTTPError) as error:
-            raise _no_verdict() from error
+            raise _build_no_verdict_error() from error
         if response.status_code == INFECTED_STATUS:
-            raise _infected(name)
+            raise _build_infected_error(name)
         if not response.is_success:
-            raise _no_verdict()
+            raise _build_no_verdict_error()
 
 
 class IcapScanner:
-    """A server of RFC 3507, asked as if somebody had downloaded the file (RESPMOD)."""
+    """A server of RFC 3507; the file is sent as if it had been downloaded (RESPMOD)."""
 
     def __init__(self, url: str, seconds: float) -> None:
         parts = urlsplit(url)
         self._url, self._host, self._port = url, parts.hostname or "", parts.port or ICAP_PORT
         self._seconds = seconds
 
-    async def scan(self, name: str, content: bytes) -> None:
+    async def scan_file(self, name: str, content: bytes) -> None:
         """See `Scanner`."""
         try:
             async with asyncio.timeout(self._seconds):
-                status = await self._asked(content)
+                status = await self._request_status(content)
         except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError) as error:
-            raise _no_verdict() from error
+            raise _build_no_verdict_error() from error
         if status == ICAP_ANSWERED:
-            raise _infected(name)
+            raise _build_infected_error(name)
         if status != ICAP_UNCHANGED:
-            raise _no_verdict()
+            raise _build_no_verdict_error()
 
-    async def _asked(self, content: bytes) -> int:
+    async def _request_status(self, content: bytes) -> int:
         reader, writer = await asyncio.open_connection(self._host, self._port)
         try:
             request = b"GET /attachment HTTP/1.1\r\nHost: attachment\r\n\r\n"
@@ -162,7 +171,7 @@ class IcapScanner:
 
 
 def open_scanner(setting: str, seconds: float) -> Scanner:
-    """setting: `clamd://…`, `icap://…`, `http(s)://…` or a command; empty for none."""
+    """Returns the scanner that a setting names: `clamd://…`, `icap://…`, `http(s)://…` or a command; empty for none."""
     if not setting:
         return NoScanner()
     protocol = urlsplit(setting).scheme
@@ -177,9 +186,9 @@ _SCANNERS: Mapping[str, Callable[[str, float], Scanner]] = {
 }
 
 
-def _infected(name: str) -> AttachmentInfected:
+def _build_infected_error(name: str) -> AttachmentInfected:
     return AttachmentInfected(f"《{name}》没有通过安全检查，已拒绝。", name=name)
 
 
-def _no_verdict() -> AttachmentsUnavailable:
+def _build_no_verdict_error() -> AttachmentsUnavailable:
     return AttachmentsUnavailable("文件安全检查暂时不可用，没有收下，请稍后再发。")

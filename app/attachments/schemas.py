@@ -27,7 +27,7 @@ class AttachmentOut(BaseModel):
 
     @classmethod
     def from_attachment(cls, attachment: Attachment) -> Self:
-        return cls.model_validate(attachment.brief())
+        return cls.model_validate(attachment.build_brief())
 
 
 class AttachmentTextOut(BaseModel):

@@ -1,4 +1,4 @@
-"""Takes pictures and files in, gives them out again, and tells what is written in pictures."""
+"""Stores pictures and files of conversations, returns them, and reads the text in pictures."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from knowledge.file_inspection import PICTURES, InspectedFile
 from knowledge.text import clean
 from knowledge.types import FaqColumns
 
-MAX_TEXT = 2000
-"""Characters of a picture's text that are kept."""
-ROUND = 200
-"""Files that are deleted in one round."""
+MAX_TEXT_CHARS = 2000
+"""Maximum characters of a picture's text."""
+FILES_PER_ROUND = 200
+"""Maximum files deleted in one round."""
 _SEPARATORS = str.maketrans({"/": "_", "\\": "_", "\r": " ", "\n": " ", "\t": " "})
 
 
 class Inspector(Protocol):
-    """Looks at strangers' files where that can do no harm; see `Sandbox`."""
+    """Inspects untrusted files in an isolated process; see `Sandbox`."""
 
     async def inspect(self, tenant: str, name: str, content: bytes) -> InspectedFile: ...
 
@@ -40,7 +40,7 @@ class Inspector(Protocol):
 
 
 class TextReader(Protocol):
-    """Reads what is written in a picture; see `Sandbox`."""
+    """Reads the text in a picture; see `Sandbox`."""
 
     async def read(
         self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
@@ -51,7 +51,7 @@ class TextReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AttachmentLimits:
-    """max_count, max_bytes: of one conversation; wait_seconds: that a turn waits for the text of a picture."""
+    """max_count, max_bytes: per conversation; wait_seconds: how long a turn waits for the text of a picture."""
 
     max_count: int
     max_bytes: int
@@ -59,7 +59,7 @@ class AttachmentLimits:
 
 
 class AttachmentService:
-    """text_reader: None where pictures are not read."""
+    """The attachments of all conversations. text_reader: None if the text in pictures is not read."""
 
     def __init__(
         self,
@@ -78,17 +78,30 @@ class AttachmentService:
         self._limits = limits
         self._reading: dict[tuple[SessionKey, str], asyncio.Task[str]] = {}
 
-    async def take(self, key: SessionKey, name: str, content: bytes, sender: Side) -> Attachment:
-        """Keeps a file that is to go out with a message: scanned, looked at, a picture written anew.
+    async def store_file(self, key: SessionKey, name: str, content: bytes, sender: Side) -> Attachment:
+        """Stores a file that a message will refer to: it is scanned and inspected, and a picture is encoded again.
 
-        Raises Conflict where the conversation has too many, InvalidDocument by its subclasses, AttachmentInfected,
-        AttachmentsUnavailable, ParsingUnavailable.
+        Args:
+            key: The conversation.
+            name: The file's name as the sender gave it.
+            content: The file's bytes.
+            sender: Whether the customer or staff sent it.
+
+        Returns:
+            The stored attachment.
+
+        Raises:
+            Conflict: The conversation has too many attachments.
+            InvalidDocument: The file cannot be accepted; subclasses say why.
+            AttachmentInfected: The scanner found something.
+            AttachmentsUnavailable: The scanner or the store does not answer.
+            ParsingUnavailable: The file cannot be inspected now.
         """
-        count, size = await self._repository.count(key)
+        count, size = await self._repository.measure_conversation(key)
         if count >= self._limits.max_count or size + len(content) > self._limits.max_bytes:
             raise Conflict("这个会话里的图片和文件已经太多，不能再发。", code="too_many_attachments", count=count)
-        name = readable_name(name)
-        await self._scanner.scan(name, content)
+        name = clean_file_name(name)
+        await self._scanner.scan_file(name, content)
         inspected = await self._inspector.inspect(key.tenant, name, content)
         kept = inspected.picture or content
         attachment = Attachment(
@@ -96,7 +109,7 @@ class AttachmentService:
             session_id=key.session_id,
             id=create_id(),
             sender=sender,
-            name=_named(name, inspected.media_type),
+            name=_replace_extension(name, inspected.media_type),
             media_type=inspected.media_type,
             bytes=len(kept),
             width=inspected.width,
@@ -105,16 +118,27 @@ class AttachmentService:
             text_state=TextState.UNREAD if inspected.picture and self._text_reader else TextState.NONE,
             created_at=now(),
         )
-        await self._repository.begin(key.tenant, attachment.id)
-        await self._store.write(key.tenant, attachment.id, kept)
-        await self._repository.keep(attachment)
+        await self._repository.begin_upload(key.tenant, attachment.id)
+        await self._store.write_file(key.tenant, attachment.id, kept)
+        await self._repository.add_attachment(attachment)
         if attachment.text_state is TextState.UNREAD:
-            self._read_behind(attachment)
+            self._start_reading(attachment)
         return attachment
 
-    async def use(self, key: SessionKey, ids: Sequence[str], sender: Side) -> tuple[Attachment, ...]:
-        """Those that go out with a message now, in the order of `ids`. Raises NotFound for one that this side did not
-        upload into this conversation, InvalidRequest for too many.
+    async def attach_to_message(self, key: SessionKey, ids: Sequence[str], sender: Side) -> tuple[Attachment, ...]:
+        """Marks attachments as sent with a message, and returns them in the order of `ids`.
+
+        Args:
+            key: The conversation.
+            ids: The attachments of the message.
+            sender: The side that sends the message.
+
+        Returns:
+            The attachments, each once.
+
+        Raises:
+            NotFound: This side did not upload one of them into this conversation.
+            InvalidRequest: There are too many for one message.
         """
         if not ids:
             return ()
@@ -122,35 +146,35 @@ class AttachmentService:
             raise InvalidRequest(f"一条消息最多带 {MAX_PER_MESSAGE} 个图片或文件。", code="too_many_attachments")
         found = {one.id: one for one in await self._repository.list_by_id(key, ids) if one.sender is sender}
         if missing := next((id for id in ids if id not in found), None):
-            raise _unknown(missing)
+            raise _build_not_found_error(missing)
         await self._repository.mark_sent(key, list(found))
         return tuple(found[id] for id in dict.fromkeys(ids))
 
-    async def require(self, key: SessionKey, id: str) -> Attachment:
-        """Raises NotFound."""
-        found = await self._repository.find(key, id)
+    async def require_attachment(self, key: SessionKey, id: str) -> Attachment:
+        """Returns an attachment of a conversation. Raises NotFound."""
+        found = await self._repository.find_attachment(key, id)
         if found is None:
-            raise _unknown(id)
+            raise _build_not_found_error(id)
         return found
 
-    async def open(self, key: SessionKey, id: str) -> tuple[Attachment, bytes]:
-        """With its bytes. Raises NotFound, AttachmentsUnavailable."""
-        found = await self.require(key, id)
-        content = await self._store.read(key.tenant, id)
+    async def read_file(self, key: SessionKey, id: str) -> tuple[Attachment, bytes]:
+        """Returns an attachment and its bytes. Raises NotFound, AttachmentsUnavailable."""
+        found = await self.require_attachment(key, id)
+        content = await self._store.read_file(key.tenant, id)
         if content is None:
-            raise _unknown(id)
+            raise _build_not_found_error(id)
         return found, content
 
-    async def delete(self, key: SessionKey, id: str) -> None:
-        """For good. Raises NotFound."""
-        if not await self._repository.remove(key, id):
-            raise _unknown(id)
-        await self.remove_files()
+    async def delete_attachment(self, key: SessionKey, id: str) -> None:
+        """Deletes an attachment permanently. Raises NotFound."""
+        if not await self._repository.delete_attachment(key, id):
+            raise _build_not_found_error(id)
+        await self.delete_removed_files()
 
-    async def texts(self, key: SessionKey, ids: Sequence[str]) -> tuple[str, ...]:
-        """What is written in pictures, of those that have any; reading is waited for, but not for long."""
+    async def read_picture_texts(self, key: SessionKey, ids: Sequence[str]) -> tuple[str, ...]:
+        """Returns the texts of the pictures among these ids; waits for reading at most `wait_seconds`."""
         pictures = [one for one in await self._repository.list_by_id(key, ids) if one.is_picture]
-        waiting = [self.read_text(one) for one in pictures]
+        waiting = [self.read_picture_text(one) for one in pictures]
         try:
             async with asyncio.timeout(self._limits.wait_seconds):
                 read = await asyncio.gather(*waiting)
@@ -159,25 +183,25 @@ class AttachmentService:
             read = [one.text for one in pictures]
         return tuple(text for text in read if text)
 
-    async def read_text(self, attachment: Attachment) -> str:
-        """What is written in a picture, read at the first need; empty for nothing."""
+    async def read_picture_text(self, attachment: Attachment) -> str:
+        """Returns the text in a picture, which is read on first use; empty if there is none."""
         if attachment.text_state is not TextState.UNREAD or self._text_reader is None:
             return attachment.text
-        return await asyncio.shield(self._read_behind(attachment))
+        return await asyncio.shield(self._start_reading(attachment))
 
-    async def remove_files(self) -> None:
-        """A round: what was never sent goes, and the files of all that is gone."""
-        await self._repository.remove_unsent()
-        for tenant, id in await self._repository.due(ROUND):
+    async def delete_removed_files(self) -> None:
+        """Deletes attachments that were never sent, and the files of deleted attachments (one round)."""
+        await self._repository.delete_unsent()
+        for tenant, id in await self._repository.find_due_files(FILES_PER_ROUND):
             try:
-                await self._store.delete(tenant, id)
+                await self._store.delete_file(tenant, id)
             except AttachmentsUnavailable as error:  # the next round comes
                 logger.bind(tenant=tenant).opt(exception=error).warning("a file of an attachment cannot be deleted")
                 return
-            await self._repository.removed(tenant, id)
+            await self._repository.finish_removal(tenant, id)
 
     async def close(self) -> None:
-        """Stops reading; what was not read is read at the next need."""
+        """Stops reading pictures; unread ones are read on next use."""
         for task in self._reading.values():
             task.cancel()
         await asyncio.gather(*self._reading.values(), return_exceptions=True)
@@ -185,24 +209,24 @@ class AttachmentService:
         if self._text_reader is not None:
             await self._text_reader.close()
 
-    def _read_behind(self, attachment: Attachment) -> asyncio.Task[str]:
+    def _start_reading(self, attachment: Attachment) -> asyncio.Task[str]:
         key = SessionKey(attachment.tenant, attachment.session_id)
         name = (key, attachment.id)
         if name not in self._reading:
-            task = asyncio.create_task(self._read(key, attachment), name="picture-text")
+            task = asyncio.create_task(self._read_picture(key, attachment), name="picture-text")
             self._reading[name] = task
             task.add_done_callback(lambda _: self._reading.pop(name, None))
         return self._reading[name]
 
-    async def _read(self, key: SessionKey, attachment: Attachment) -> str:
+    async def _read_picture(self, key: SessionKey, attachment: Attachment) -> str:
         assert self._text_reader is not None
         try:
-            content = await self._store.read(key.tenant, attachment.id)
+            content = await self._store.read_file(key.tenant, attachment.id)
             if content is None:
                 return ""
             name = f"picture.{PICTURES[attachment.media_type]}"
             found = await self._text_reader.read(key.tenant, name, content, ChunkOptions())
-            text = "\n".join(chunk.text for chunk in found.chunks)[:MAX_TEXT]
+            text = "\n".join(chunk.text for chunk in found.chunks)[:MAX_TEXT_CHARS]
         except InvalidDocument:  # nothing is written in it, or it takes too long
             text = ""
         except (AttachmentsUnavailable, ParsingUnavailable) as error:
@@ -212,8 +236,8 @@ class AttachmentService:
         return text
 
 
-def readable_name(name: str) -> str:
-    """What a file is called on the sender's side, without folders, or anything that nobody sees."""
+def clean_file_name(name: str) -> str:
+    """Returns the sender's file name without folders and invisible characters."""
     last = clean(name).replace("\\", "/").rpartition("/")[2].translate(_SEPARATORS).strip(" .")
     stem, dot, extension = last.rpartition(".")
     if dot and len(last) > MAX_NAME_CHARS:
@@ -221,13 +245,13 @@ def readable_name(name: str) -> str:
     return last[:MAX_NAME_CHARS] or "file"
 
 
-def _named(name: str, media_type: str) -> str:
-    """With the extension of what a picture was written as."""
+def _replace_extension(name: str, media_type: str) -> str:
+    """Gives a picture's name the extension of the format that it was encoded in."""
     if media_type not in PICTURES:
         return name
     stem, dot, _ = name.rpartition(".")
     return f"{(stem if dot else name)[: MAX_NAME_CHARS - 4]}.{PICTURES[media_type]}"
 
 
-def _unknown(id: str) -> NotFound:
+def _build_not_found_error(id: str) -> NotFound:
     return NotFound("没有找到这个图片或文件，可能已被删除。", code="attachment_not_found", attachment_id=id)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 
-from app.attachments.api import FAILS, keep_upload
+from app.attachments.api import FAILS, store_upload
 from app.attachments.schemas import AttachmentOut
 from app.http.deps import StaffTenant, Wiring
 from app.http.forms import build_file_body
@@ -21,4 +21,4 @@ async def upload_staff_attachment(
     session_id: Annotated[str, Path(max_length=64)], request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> AttachmentOut:
     """Takes a picture or file of a member of staff; it is sent by naming its id in the next message."""
-    return await keep_upload(SessionKey(tenant, session_id), request, wiring, Side.STAFF)
+    return await store_upload(SessionKey(tenant, session_id), request, wiring, Side.STAFF)

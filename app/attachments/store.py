@@ -1,6 +1,6 @@
-"""Where the bytes of attachments are: a folder beside the database, or whatever fsspec reaches, as S3.
+"""The bytes of attachments: in a folder beside the database, or any file system of fsspec such as S3.
 
-A file is named by the digest of its tenant and its own id: nothing of what customers write is part of a path.
+A path consists of the digest of the tenant and the id of the file: it contains nothing that customers wrote.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ else:
     fsspec = LazyModule("fsspec")
 
 T = TypeVar("T")
-SECONDS = 30.0
+TIMEOUT_SECONDS = 30.0
 FOLDER = "attachments"
-"""In DATA_DIR, where no other place is set."""
+"""In DATA_DIR, unless another place is set."""
 OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "oss"})
-"""Protocols without folders, where to make one is to make a bucket."""
+"""Protocols without folders: creating one would create a bucket."""
 
 
 class AttachmentStore(Protocol):
-    """Keeps bytes by tenant and id."""
+    """Stores bytes by tenant and id."""
 
-    async def write(self, tenant: str, id: str, content: bytes) -> None:
-        """Raises AttachmentsUnavailable."""
+    async def write_file(self, tenant: str, id: str, content: bytes) -> None:
+        """Writes a file. Raises AttachmentsUnavailable."""
 
-    async def read(self, tenant: str, id: str) -> bytes | None:
-        """None where it is gone. Raises AttachmentsUnavailable."""
+    async def read_file(self, tenant: str, id: str) -> bytes | None:
+        """Returns a file's bytes, None if it does not exist. Raises AttachmentsUnavailable."""
 
-    async def delete(self, tenant: str, id: str) -> None:
-        """Also what is not there. Raises AttachmentsUnavailable."""
+    async def delete_file(self, tenant: str, id: str) -> None:
+        """Deletes a file; a missing file is no error. Raises AttachmentsUnavailable."""
 
 
 class FsspecStore:
     """A file system of fsspec. address: as `s3://bucket/folder`, or the path of a folder; options: of the file system.
 
-    Raises MissingDependency where the package for its protocol is not installed.
+    Raises MissingDependency if the package for its protocol is not installed.
     """
 
     def __init__(self, address: str, options: Mapping[str, Any]) -> None:
@@ -58,52 +58,64 @@ class FsspecStore:
         protocol = self._files.protocol
         self._has_folders = OBJECT_STORES.isdisjoint([protocol] if isinstance(protocol, str) else protocol)
 
-    async def write(self, tenant: str, id: str, content: bytes) -> None:
+    async def write_file(self, tenant: str, id: str, content: bytes) -> None:
         """See `AttachmentStore`."""
-        place = self._place(tenant, id)
+        place = self._build_path(tenant, id)
 
-        def work() -> None:
+        def write_content() -> None:
             if self._has_folders:
                 self._files.makedirs(place.rpartition("/")[0], exist_ok=True)
             self._files.pipe_file(place, content)
 
-        await self._ask(work)
+        await self._run_in_thread(write_content)
 
-    async def read(self, tenant: str, id: str) -> bytes | None:
+    async def read_file(self, tenant: str, id: str) -> bytes | None:
         """See `AttachmentStore`."""
 
-        def work() -> bytes | None:
+        def read_content() -> bytes | None:
             try:
-                content: bytes = self._files.cat_file(self._place(tenant, id))
+                content: bytes = self._files.cat_file(self._build_path(tenant, id))
             except FileNotFoundError:
                 return None
             return content
 
-        return await self._ask(work)
+        return await self._run_in_thread(read_content)
 
-    async def delete(self, tenant: str, id: str) -> None:
+    async def delete_file(self, tenant: str, id: str) -> None:
         """See `AttachmentStore`."""
 
-        def work() -> None:
+        def delete_content() -> None:
             try:
-                self._files.rm_file(self._place(tenant, id))
+                self._files.rm_file(self._build_path(tenant, id))
             except FileNotFoundError:
                 return
 
-        await self._ask(work)
+        await self._run_in_thread(delete_content)
 
-    def _place(self, tenant: str, id: str) -> str:
+    def _build_path(self, tenant: str, id: str) -> str:
         return f"{self._root}/{hashlib.sha256(tenant.encode()).hexdigest()[:32]}/{id}"
 
     @staticmethod
-    async def _ask(work: Callable[[], T]) -> T:
+    async def _run_in_thread(work: Callable[[], T]) -> T:
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 return await asyncio.to_thread(work)
         except Exception as error:  # every protocol of fsspec has errors of its own
             raise AttachmentsUnavailable("暂时存取不了图片和文件，请稍后再试。") from error
 
 
 def open_store(address: str, options: Mapping[str, Any], data_dir: Path) -> FsspecStore:
-    """address: empty for a folder beside the database."""
+    """Opens the store of the settings.
+
+    Args:
+        address: The root as fsspec reads it, such as `s3://bucket/folder`; empty for a folder beside the database.
+        options: Options of the file system.
+        data_dir: The folder of the database.
+
+    Returns:
+        The store.
+
+    Raises:
+        MissingDependency: The package for the protocol is not installed.
+    """
     return FsspecStore(address or str((data_dir / FOLDER).absolute()), options)

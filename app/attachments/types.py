@@ -13,7 +13,7 @@ from app.types import Side
 MAX_PER_MESSAGE = 9
 MAX_NAME_CHARS = 120
 PICTURE_SENT, FILE_SENT = "[图片]", "[文件]"
-"""What stands for the words of a message that has none: in lists, in the queue, on channels."""
+"""Shown in place of the text of a message that has none: in lists, in the queue, on channels."""
 
 
 class TextState(StrEnum):
@@ -26,8 +26,8 @@ class TextState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """What is known of a file that is kept. bytes: of what is kept; width, height: of a picture, else 0; text: what is
-    written in the picture.
+    """The record of a stored file. bytes: its size as stored; width, height: of a picture, else 0; text: what was read
+    in the picture.
     """
 
     tenant: str
@@ -47,14 +47,14 @@ class Attachment:
     def is_picture(self) -> bool:
         return self.media_type.startswith("image/")
 
-    def brief(self) -> dict[str, Any]:
-        """As it stands with the message that it came with; never changes, so it is kept there, too."""
+    def build_brief(self) -> dict[str, Any]:
+        """Builds the JSON that is stored with the message of the attachment; it never changes."""
         return asdict(AttachmentBrief(self.id, self.name, self.media_type, self.bytes, self.width, self.height))
 
 
 @dataclass(frozen=True, slots=True)
 class AttachmentBrief:
-    """What a page has to know to show it."""
+    """The fields that a page needs to show an attachment."""
 
     id: str
     name: str
@@ -64,13 +64,13 @@ class AttachmentBrief:
     height: int
 
 
-def words_for(content: str, attached: Sequence[dict[str, Any]]) -> str:
-    """The words of a message, or what stands for them where it has none but brings files."""
+def build_display_text(content: str, attached: Sequence[dict[str, Any]]) -> str:
+    """Returns the text of a message; if it is empty and there are files, the placeholder for them."""
     if content.strip() or not attached:
         return content
     return PICTURE_SENT if any(one["width"] for one in attached) else FILE_SENT
 
 
-def said_beside(content: str, attached: Sequence[dict[str, Any]]) -> str:
-    """The words that were written beside files: without those of `words_for`."""
+def extract_written_text(content: str, attached: Sequence[dict[str, Any]]) -> str:
+    """Returns the text that was written with files, without the placeholder of `build_display_text`."""
     return "" if attached and content in (PICTURE_SENT, FILE_SENT) else content

@@ -1,4 +1,4 @@
-"""Makes backups while a server runs, checks them, and restores them where none does."""
+"""Creates backups while a server runs, verifies them, and restores them while no server runs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 from app import __version__
 from app.attachments.store import FOLDER as ATTACHMENTS
 from app.backup import postgres
-from app.backup.sqlite import copy_database, put_database
-from app.backup.types import MANIFEST, BackedUp, BackupFailed, Kind, Manifest, read_manifest
+from app.backup.sqlite import copy_database, replace_database
+from app.backup.types import MANIFEST, BackupFailed, BackupFile, Kind, Manifest, read_manifest
 from app.db.lock import DataDirLock
 from app.db.schema_state import (
     DatabaseTrouble,
@@ -34,11 +34,20 @@ PREFIX = "yingda-"
 _UNFINISHED = ".partial"
 
 
-async def back_up(settings: Settings, into: Path, *, vectors: bool = True) -> Path:
-    """A new folder in `into`, named by the time, which is there only once it is whole.
+async def create_backup(settings: Settings, into: Path, *, vectors: bool = True) -> Path:
+    """Creates a backup in a new folder, which appears only once it is complete.
 
-    vectors: with the vectors of the local cache; without, they have to be computed again after a restore, and until
-    then keywords alone answer. Raises BackupFailed.
+    Args:
+        settings: The settings of the server.
+        into: The folder of all backups; the new one in it is named by the time.
+        vectors: Whether to include the vectors of the local cache. Without them they are computed again after a
+            restore, and until then only keyword search works.
+
+    Returns:
+        The new folder.
+
+    Raises:
+        BackupFailed: No backup was made.
     """
     moment = datetime.now(UTC)
     folder = into / f"{PREFIX}{moment:%Y%m%dT%H%M%SZ}"
@@ -47,11 +56,11 @@ async def back_up(settings: Settings, into: Path, *, vectors: bool = True) -> Pa
     partial = folder.with_name(folder.name + _UNFINISHED)
     partial.mkdir(mode=0o700, parents=True)
     try:
-        kind, revision, program = await _database(settings, partial)
-        await asyncio.to_thread(_beside, settings, partial, vectors=vectors)
-        variables = await asyncio.to_thread(_configured, settings, partial)
-        files = await asyncio.to_thread(_listed, partial)
-        Manifest(moment.isoformat(), __version__, kind, revision, program, files, variables).write(partial)
+        kind, revision, program = await _back_up_database(settings, partial)
+        await asyncio.to_thread(_copy_data_files, settings, partial, vectors=vectors)
+        variables = await asyncio.to_thread(_copy_configured_files, settings, partial)
+        files = await asyncio.to_thread(_list_files, partial)
+        Manifest(moment.isoformat(), __version__, kind, revision, program, files, variables).write_to(partial)
         partial.rename(folder)
     except BaseException:
         shutil.rmtree(partial)
@@ -59,22 +68,32 @@ async def back_up(settings: Settings, into: Path, *, vectors: bool = True) -> Pa
     return folder
 
 
-def verify(folder: Path) -> Manifest:
-    """Reads all of a backup again. Blocking. Raises BackupFailed for a file that is missing or not what it was."""
+def verify_backup(folder: Path) -> Manifest:
+    """Reads a backup again and returns its manifest. Blocking. Raises BackupFailed for a missing or changed file."""
     manifest = read_manifest(folder)
     for file in manifest.files:
         path = folder / file.name
-        if not path.is_file() or path.stat().st_size != file.bytes or _digest(path) != file.sha256:
+        if not path.is_file() or path.stat().st_size != file.bytes or _hash_file(path) != file.sha256:
             raise BackupFailed(f"{path} 没有，或内容与备份时不同：这份备份不能用")
     return manifest
 
 
-async def restore(settings: Settings, folder: Path) -> Manifest:
-    """Into a DATA_DIR without a database, or into a PostgreSQL database without tables, while no server runs.
+async def restore_backup(settings: Settings, folder: Path) -> Manifest:
+    """Restores a backup into a DATA_DIR without a database, or into a PostgreSQL database without tables.
 
-    What is derived from another database, the index, goes. Raises BackupFailed; the database is as it was then.
+    No server may run. The existing index is deleted, since it belongs to another database.
+
+    Args:
+        settings: The settings of the server to restore to.
+        folder: The backup.
+
+    Returns:
+        The manifest of the backup.
+
+    Raises:
+        BackupFailed: Nothing was restored, and the database is unchanged.
     """
-    manifest = await asyncio.to_thread(verify, folder)
+    manifest = await asyncio.to_thread(verify_backup, folder)
     if compare_revision(manifest.revision) is SchemaAge.NEWER:
         raise BackupFailed(f"备份的结构 {manifest.revision} 比这份代码新：请先换上 {manifest.product} 或更新的代码")
     here: Kind = "postgresql" if settings.sql_url.startswith("postgresql") else "sqlite"
@@ -85,14 +104,14 @@ async def restore(settings: Settings, folder: Path) -> Manifest:
         raise BackupFailed(f"DATA_DIR={settings.data_dir} 正被服务或另一个命令使用：请先停止它")
     try:
         await _require_empty(settings)
-        await asyncio.to_thread(_put, settings, folder, manifest)
+        await asyncio.to_thread(_restore_files, settings, folder, manifest)
     finally:
         lock.release()
     return manifest
 
 
-def prune(into: Path, keep: int) -> Sequence[Path]:
-    """Deletes the oldest whole backups of a folder until `keep` (1 or more) are left; gives those. Blocking."""
+def prune_backups(into: Path, keep: int) -> Sequence[Path]:
+    """Deletes the oldest complete backups until `keep` (1 or more) are left; returns the deleted folders. Blocking."""
     whole = sorted(path.parent for path in into.glob(f"{PREFIX}*/{MANIFEST}") if path.parent.suffix != _UNFINISHED)
     gone = whole[:-keep]
     for folder in gone:
@@ -100,8 +119,8 @@ def prune(into: Path, keep: int) -> Sequence[Path]:
     return gone
 
 
-async def _database(settings: Settings, folder: Path) -> tuple[Kind, str, str]:
-    """Copies it: its kind, its last migration, and the version of what wrote the copy."""
+async def _back_up_database(settings: Settings, folder: Path) -> tuple[Kind, str, str]:
+    """Copies the database; returns its kind, its last migration, and the version of the program that wrote the copy."""
     try:
         address = parse_url(settings.sql_url)
         if address.get_backend_name() == "sqlite":
@@ -113,12 +132,12 @@ async def _database(settings: Settings, folder: Path) -> tuple[Kind, str, str]:
         raise BackupFailed(f"数据库：{error}") from error
     if found.behind is SchemaAge.EMPTY:
         raise BackupFailed("数据库里还没有表，没有可备份的")
-    await asyncio.to_thread(postgres.dump, settings.sql_url, folder / DUMP)
-    return "postgresql", found.revision, postgres.version()
+    await asyncio.to_thread(postgres.dump_database, settings.sql_url, folder / DUMP)
+    return "postgresql", found.revision, postgres.read_version()
 
 
-def _beside(settings: Settings, folder: Path, *, vectors: bool) -> None:
-    """What lies in DATA_DIR beside the database and cannot be had from it."""
+def _copy_data_files(settings: Settings, folder: Path, *, vectors: bool) -> None:
+    """Copies the files of DATA_DIR that cannot be derived from the database."""
     marker, kept = settings.data_dir / MARKER, settings.data_dir / EMBEDDINGS
     if marker.is_file():
         shutil.copyfile(marker, folder / MARKER)
@@ -129,7 +148,7 @@ def _beside(settings: Settings, folder: Path, *, vectors: bool) -> None:
 
 
 def _copy_attachments(source: Path, target: Path) -> None:
-    """The pictures and files of conversations, a file in its tenant's folder. What is deleted meanwhile is left out."""
+    """Copies the attachments of conversations, each in its tenant's folder; files deleted meanwhile are left out."""
     for path in source.glob(f"{ATTACHMENTS}/*/*"):
         copy = target / path.relative_to(source)
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -137,8 +156,8 @@ def _copy_attachments(source: Path, target: Path) -> None:
             shutil.copyfile(path, copy)
 
 
-def _configured(settings: Settings, folder: Path) -> Mapping[str, str]:
-    """Copies the files that settings name: path in the backup -> variable."""
+def _copy_configured_files(settings: Settings, folder: Path) -> Mapping[str, str]:
+    """Copies the files that settings name, and returns path in the backup -> variable."""
     named = {"BUSINESS_SCHEMA": settings.business_schema, "OFFERS_FILE": settings.offers_file}
     named["CALIBRATION_SET"] = settings.calibration_set
     for tenant, source in settings.business_databases.items():
@@ -157,9 +176,9 @@ def _configured(settings: Settings, folder: Path) -> Mapping[str, str]:
     return copied
 
 
-def _listed(folder: Path) -> list[BackedUp]:
+def _list_files(folder: Path) -> list[BackupFile]:
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    return [BackedUp(path.relative_to(folder).as_posix(), path.stat().st_size, _digest(path)) for path in paths]
+    return [BackupFile(path.relative_to(folder).as_posix(), path.stat().st_size, _hash_file(path)) for path in paths]
 
 
 async def _require_empty(settings: Settings) -> None:
@@ -168,25 +187,25 @@ async def _require_empty(settings: Settings) -> None:
     except DatabaseTrouble as error:
         raise BackupFailed(f"数据库：{error}") from error
     if found.behind is not SchemaAge.EMPTY:
-        told = "换一个空的 DATA_DIR，或先把旧的数据库移走" if not settings.database_url else "换一个空的数据库"
-        raise BackupFailed(f"这里已经有数据库（结构 {found.revision}），不覆盖：{told}")
+        advice = "换一个空的 DATA_DIR，或先把旧的数据库移走" if not settings.database_url else "换一个空的数据库"
+        raise BackupFailed(f"这里已经有数据库（结构 {found.revision}），不覆盖：{advice}")
 
 
-def _put(settings: Settings, folder: Path, manifest: Manifest) -> None:
-    """The database last: a restore that was cut off can be done again."""
+def _restore_files(settings: Settings, folder: Path, manifest: Manifest) -> None:
+    """Puts the files in place, the database last, so that an interrupted restore can be repeated."""
     names = {file.name for file in manifest.files}
     shutil.rmtree(settings.data_dir / INDEX, ignore_errors=True)
     if MARKER in names:
         shutil.copyfile(folder / MARKER, settings.data_dir / MARKER)
     if EMBEDDINGS in names:
-        put_database(folder / EMBEDDINGS, settings.data_dir / EMBEDDINGS)
+        replace_database(folder / EMBEDDINGS, settings.data_dir / EMBEDDINGS)
     _copy_attachments(folder, settings.data_dir)
     if manifest.kind == "postgresql":
-        postgres.restore(settings.sql_url, folder / DUMP)
+        postgres.restore_database(settings.sql_url, folder / DUMP)
     else:
-        put_database(folder / DATABASE, Path(str(parse_url(settings.sql_url).database)))
+        replace_database(folder / DATABASE, Path(str(parse_url(settings.sql_url).database)))
 
 
-def _digest(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""SQLite files, copied while a server writes them."""
+"""Copies of SQLite files while a server writes to them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,16 @@ from app.backup.types import BackupFailed
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """One state of the file with all that was committed, the `-wal` included, as a single checked file.
+    """Copies one state of a database with everything committed, the `-wal` included, into one verified file. Blocking.
 
-    In one step: writers go on, as a reader holds up nobody in WAL mode. Blocking. Raises BackupFailed.
+    It is one step: in WAL mode a reader does not block writers.
+
+    Args:
+        source: The database.
+        target: The file to write.
+
+    Raises:
+        BackupFailed: There is no such database, or it is damaged.
     """
     if not source.is_file():
         raise BackupFailed(f"没有 {source}：DATA_DIR 对吗？")
@@ -31,8 +38,8 @@ def copy_database(source: Path, target: Path) -> None:
         raise BackupFailed(f"{source} 已损坏：{found}")
 
 
-def put_database(source: Path, target: Path) -> None:
-    """Takes the place of what is at the target, logs of SQLite beside it included. Blocking."""
+def replace_database(source: Path, target: Path) -> None:
+    """Replaces the target and the SQLite logs beside it by the source. Blocking."""
     for suffix in ("-wal", "-shm"):
         target.with_name(target.name + suffix).unlink(missing_ok=True)
     partial = target.with_name(target.name + ".partial")

@@ -1,4 +1,4 @@
-"""A backup: a folder of files, and a manifest that says what they are."""
+"""A backup: a folder of files with a manifest that lists them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Kind = Literal["sqlite", "postgresql"]
 
 
 class BackupFailed(Exception):
-    """No backup was made, or nothing was restored; the message, for people, says why."""
+    """No backup was made, or nothing was restored; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class BackedUp:
+class BackupFile:
     """A file of the backup: its path in the folder, its size in bytes, and the SHA-256 of its content."""
 
     name: str
@@ -37,21 +37,21 @@ class Manifest:
     kind: Kind
     revision: str
     database: str
-    files: Sequence[BackedUp]
+    files: Sequence[BackupFile]
     settings: Mapping[str, str]
     format: int = FORMAT
 
-    def write(self, folder: Path) -> None:
-        """Into a folder."""
+    def write_to(self, folder: Path) -> None:
+        """Writes the manifest into a folder."""
         folder.joinpath(MANIFEST).write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Raises BackupFailed for a folder that is no finished backup, or one of a later format."""
+    """Returns the manifest of a backup. Raises BackupFailed for an incomplete backup or a later format."""
     try:
-        told = json.loads(folder.joinpath(MANIFEST).read_text("utf-8"))
-        if told["format"] != FORMAT:
-            raise BackupFailed(f"{folder} 的格式是 {told['format']}，这份代码只认识 {FORMAT}：请用做备份的那一版恢复")
-        return Manifest(**told | {"files": [BackedUp(**file) for file in told["files"]]})
+        fields = json.loads(folder.joinpath(MANIFEST).read_text("utf-8"))
+        if fields["format"] != FORMAT:
+            raise BackupFailed(f"{folder} 的格式是 {fields['format']}，这份代码只认识 {FORMAT}：请用做备份的那一版恢复")
+        return Manifest(**fields | {"files": [BackupFile(**file) for file in fields["files"]]})
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise BackupFailed(f"{folder} 不是完整的备份：{MANIFEST} 没有或读不了") from error

@@ -1,4 +1,4 @@
-"""Channels: where platforms send to, and what became of replies."""
+"""Channels: the callback of platforms, and the state of accounts and replies."""
 
 from __future__ import annotations
 
@@ -110,27 +110,27 @@ class ChannelReplyList(BaseModel):
 @router.get("")
 async def list_channels(tenant: AdminTenant, wiring: Wiring) -> ChannelList:
     """The accounts of the tenant, and how many replies wait."""
-    counts, activity = await wiring.channels.counts(tenant), await wiring.channels.activity(tenant)
-    told = [
+    counts, activity = await wiring.channels.count_replies(tenant), await wiring.channels.find_activity(tenant)
+    channels = [
         ChannelOut(
             name=one.name,
             kind=one.kind,
             callback=f"{router.prefix}/{one.name}/callback",
             **{status.value: counts[one.name].get(status.value, 0) for status in QueueStatus},
             **asdict(activity[one.name]),
-            token=await _token_of(one.channel),
-            problem=wiring.channels.problem_of(one.name),
+            token=await _build_token_state(one.channel),
+            problem=wiring.channels.get_problem(one.name),
             proves_users=one.channel.proves_users,
         )
-        for one in wiring.channels.of(tenant)
+        for one in wiring.channels.list_channels(tenant)
     ]
-    return ChannelList(channels=told)
+    return ChannelList(channels=channels)
 
 
-async def _token_of(channel: Channel) -> ChannelTokenOut | None:
+async def _build_token_state(channel: Channel) -> ChannelTokenOut | None:
     if not channel.has_token:
         return None
-    state = await channel.parts.tokens.state(channel.parts.name)
+    state = await channel.parts.tokens.get_state(channel.parts.name)
     expires_at = now() + timedelta(seconds=state.seconds) if state.status is TokenStatus.VALID else None
     return ChannelTokenOut(status=state.status, expires_at=expires_at, error=state.error)
 
@@ -140,7 +140,7 @@ async def list_channel_conversations(
     name: ChannelName, tenant: AdminTenant, wiring: Wiring, limit: Annotated[int, Query(ge=1, le=100)] = 20
 ) -> ChannelConversationList:
     """Where a test message may go: those first in which the customer wrote last."""
-    found = await wiring.channels.conversations(tenant, name, limit)
+    found = await wiring.channels.list_conversations(tenant, name, limit)
     rows = [ChannelConversationOut.model_validate(asdict(one)) for one in found]
     return ChannelConversationList(conversations=rows)
 
@@ -188,14 +188,14 @@ async def list_channel_replies(
     offset: Offset = 0,
 ) -> ChannelReplyList:
     """What was sent to customers, or was to be, and how it went."""
-    rows, total = await wiring.channels.replies(tenant, name, limit, offset, status)
+    rows, total = await wiring.channels.list_replies(tenant, name, limit, offset, status)
     return ChannelReplyList(replies=[ChannelReplyOut.model_validate(asdict(row)) for row in rows], total=total)
 
 
 @router.post("/{name}/replies/{reply_id}/retry", status_code=204, response_class=Response, responses=list_failures(404))
 async def retry_channel_reply(name: ChannelName, reply_id: ReplyId, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Sends a message again, one that was given up too."""
-    await wiring.channels.retry(tenant, name, reply_id)
+    await wiring.channels.retry_reply(tenant, name, reply_id)
     return Response(status_code=204)
 
 
@@ -209,5 +209,5 @@ async def receive_callback(name: ChannelName, request: Request, wiring: Wiring) 
         body=await request.body(),
         moment=now(),
     )
-    result = await wiring.channels.receive(name, received)
+    result = await wiring.channels.handle_callback(name, received)
     return Response(result.body, media_type=result.media_type)

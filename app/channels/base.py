@@ -1,4 +1,4 @@
-"""What every channel does: takes the requests of a platform apart, and draws and sends what customers are told."""
+"""The base of channels: reads the requests of a platform, and renders and sends replies to customers."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from app.errors import Forbidden, InvalidRequest
 from app.limits.types import Rate
 
 FRESH = timedelta(minutes=10)
-"""How old a message may be that is answered when an account is fetched from for the first time."""
+"""Maximum age of a message that is answered when an account is fetched for the first time."""
 WINDOW = timedelta(minutes=5)
-"""How far the time that a platform signs may be from ours: what is older is a replay."""
+"""Maximum distance between the time that a platform signed and ours; anything older is a replay."""
 
 
 class ChannelOptions(BaseModel):
-    """What an account on a platform is opened with: its channel has a class of its own."""
+    """The options of an account on a platform; each channel has a subclass."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelParts:
-    """What an account is put together from. name: of the account; client: speaks HTTP; tokens: shared by replicas."""
+    """The parts of an account. name: of the account; client: for HTTP; tokens: shared by replicas."""
 
     name: str
     client: PlatformClient
@@ -51,77 +51,139 @@ class ChannelParts:
 class Channel(ABC):
     """One account on a platform.
 
-    rate: how often it may be sent to, so that the platform need not refuse; waits: seconds that the platform waits for
-    a reply in the response to its request, 0 where it takes none there; pull_seconds: how often `pull` is called
-    without being asked to, 0 for never; holds: whether a reply can go nowhere but into a response, so that a request
-    which has none yet is left open until the platform gives up and asks again; listens: see `listen`; proves_users:
-    whether a message is from whom it names, since what names them is signed, or fetched; has_token: whether it is sent
-    to with an access token.
+    rate: how often messages may be sent, so that the platform does not refuse; wait_seconds: how long the platform
+    waits for a reply in the response to its request, 0 if it takes none there; pull_seconds: how often `pull_messages`
+    is called without a notice of the platform, 0 for never; is_passive: whether a reply can only go into a response, so
+    that a request without a reply yet stays open until the platform gives up and asks again; has_stream: see
+    `listen_for_messages`; proves_users: whether the sender of a message is certain, since the sender's name is signed
+    or fetched; has_token: whether sending needs an access token.
     """
 
     Options: ClassVar[type[ChannelOptions]]
     rate: ClassVar[Rate] = Rate(600)
-    waits: ClassVar[float] = 0.0
+    wait_seconds: ClassVar[float] = 0.0
     pull_seconds: float = 0.0
-    holds: bool = False
-    listens: bool = False
+    is_passive: bool = False
+    has_stream: bool = False
     proves_users: bool = False
     has_token: ClassVar[bool] = False
 
     def __init__(self, options: Any, parts: ChannelParts) -> None:
-        """options: of the class's `Options`. Raises MissingDependency, InvalidConfiguration."""
+        """options: an instance of the class's `Options`. Raises MissingDependency, InvalidConfiguration."""
         self.options = options
         self.parts = parts
 
     @abstractmethod
-    async def receive(self, request: CallbackRequest) -> CallbackResult:
-        """Checks who sent a request, by its signature, before anything of its body is believed. Raises Forbidden,
-        InvalidRequest.
+    async def receive_request(self, request: CallbackRequest) -> CallbackResult:
+        """Checks the signature of a request before its body is trusted, and reads it.
+
+        Args:
+            request: What the platform sent.
+
+        Returns:
+            The messages in it, and the response.
+
+        Raises:
+            Forbidden: The signature is wrong or too old.
+            InvalidRequest: The body cannot be read.
         """
 
     @abstractmethod
-    def render(self, reply: ChannelReply) -> Sequence[Payload]:
-        """The messages that a reply becomes, each within what the platform takes; at least one."""
+    def render_reply(self, reply: ChannelReply) -> Sequence[Payload]:
+        """Returns the messages that make up a reply, at least one, each within the limits of the platform."""
 
     @abstractmethod
-    async def send(self, address: Address, payload: Payload, key: str) -> None:
-        """Sends one of them. key: the same on every try, for platforms that drop what they have. Raises
-        PlatformUnavailable, PlatformRefused.
+    async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
+        """Sends one message of a reply.
+
+        Args:
+            address: The customer on the platform.
+            payload: A message from `render_reply`.
+            key: The same on every try, for platforms that drop duplicates.
+
+        Raises:
+            PlatformUnavailable: It may succeed later.
+            PlatformRefused: It will never succeed.
         """
 
     async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
-        """Sends a picture or file; key: see `send`. Raises PlatformUnavailable, and PlatformRefused also where the
-        platform takes none, none of its kind or none so large: then the customer is told in words.
+        """Sends a picture or file.
+
+        Args:
+            address: The customer on the platform.
+            file: The picture or file.
+            key: See `send_payload`.
+
+        Raises:
+            PlatformUnavailable: It may succeed later.
+            PlatformRefused: It will never succeed, also because the platform takes no files, none of this kind or none
+                so large. The customer then gets a notice instead.
         """
         raise PlatformRefused("the platform takes no files")
 
-    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
-        """The pictures and files that came with a message; most: bytes of each. Raises PlatformUnavailable,
-        PlatformRefused, also where the platform gives none.
+    async def download_media(self, media: Payload, most: int) -> Sequence[MediaFile]:
+        """Downloads the pictures and files of a message.
+
+        Args:
+            media: The field `media` of the message.
+            most: Maximum bytes of each.
+
+        Returns:
+            The pictures and files.
+
+        Raises:
+            PlatformUnavailable: It may succeed later.
+            PlatformRefused: The platform gives none.
         """
         raise PlatformRefused("the platform gives no download")
 
-    async def pull(self, cursor: str, token: str) -> PulledMessages:
-        """Fetches what came since, where the platform only tells that something did. token: what it told with. Raises
-        PlatformUnavailable, PlatformRefused.
+    async def pull_messages(self, cursor: str, token: str) -> PulledMessages:
+        """Fetches new messages, for platforms whose callback only says that there are some.
+
+        Args:
+            cursor: Where the last call ended; empty for the first one.
+            token: The token in the platform's notice.
+
+        Returns:
+            The messages, and the next cursor.
+
+        Raises:
+            PlatformUnavailable: It may succeed later.
+            PlatformRefused: It will never succeed.
         """
         return PulledMessages((), cursor)
 
-    async def listen(self, take: Callable[[InboundMessage], Awaitable[None]]) -> None:
-        """Takes what comes over a connection that is opened to the platform, until that ends, where `listens`. take:
-        keeps a message. Raises PlatformUnavailable, PlatformRefused.
+    async def listen_for_messages(self, save_message: Callable[[InboundMessage], Awaitable[None]]) -> None:
+        """Opens a connection to the platform and handles its messages until the connection ends, if `has_stream`.
+
+        Args:
+            save_message: Saves a message.
+
+        Raises:
+            PlatformUnavailable: It may succeed later.
+            PlatformRefused: It will never succeed.
         """
-        raise NotImplementedError(f"{type(self).__name__} is sent to, or fetches")
+        raise NotImplementedError(f"{type(self).__name__} gets its messages by callback or by fetching")
 
 
 def require_small(file: OutgoingFile, most: int) -> None:
-    """Raises PlatformRefused for a file of more bytes than a platform takes."""
+    """Raises PlatformRefused for a file of more bytes than the platform takes."""
     if len(file.content) > most:
         raise PlatformRefused(f"the platform takes files of up to {most} bytes")
 
 
 def require_fresh(timestamp: str, moment: datetime, *, window: timedelta = WINDOW, milliseconds: bool = False) -> None:
-    """timestamp: since the epoch, as the platform signed it. Raises Forbidden for one that is no number, or not now."""
+    """Checks the time of a request.
+
+    Args:
+        timestamp: Seconds or milliseconds since the epoch, as the platform signed them.
+        moment: Now.
+        window: Maximum distance between both.
+        milliseconds: The unit of `timestamp`.
+
+    Raises:
+        Forbidden: It is no number, or too far from now.
+    """
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) < 15):
         raise Forbidden("请求里没有有效的时间戳。", code="invalid_signature")
     seconds = int(timestamp) / (1000 if milliseconds else 1)
@@ -129,24 +191,24 @@ def require_fresh(timestamp: str, moment: datetime, *, window: timedelta = WINDO
         raise Forbidden("请求的时间戳不在允许的范围内。", code="stale_request")
 
 
-def unsigned() -> Forbidden:
-    """The error for a signature that does not hold."""
+def build_signature_error() -> Forbidden:
+    """Builds the error for a wrong signature."""
     return Forbidden("签名不正确。", code="invalid_signature")
 
 
-def unreadable() -> InvalidRequest:
-    """The error for what was signed, or claims to be, and cannot be read."""
+def build_unreadable_error() -> InvalidRequest:
+    """Builds the error for content of a platform that cannot be read."""
     return InvalidRequest("读不懂平台发来的内容。", code="unreadable_callback")
 
 
-def required(values: Mapping[str, Any], name: str, kind: type = str) -> Any:
-    """A field of a platform's message. Raises InvalidRequest where it is not there, or of another kind."""
+def require_field(values: Mapping[str, Any], name: str, kind: type = str) -> Any:
+    """Returns a field of a platform's message. Raises InvalidRequest if it is missing or of another type."""
     value = values.get(name)
     if not isinstance(value, kind) or value == "":
-        raise unreadable()
+        raise build_unreadable_error()
     return value
 
 
-def revealed(secret: SecretStr) -> str:
-    """What a secret is."""
+def reveal_secret(secret: SecretStr) -> str:
+    """Returns the value of a secret."""
     return secret.get_secret_value()

@@ -1,4 +1,4 @@
-"""HTTP with a platform: JSON out, bounded JSON in, and errors by what to do about them."""
+"""HTTP with a platform: sends JSON, reads JSON of limited size, and maps errors by whether to try again."""
 
 from __future__ import annotations
 
@@ -16,63 +16,97 @@ else:
     httpx = LazyModule("httpx")
 
 MAX_BYTES = 1024 * 1024
-"""Of a response."""
+"""Maximum bytes of a response."""
 
 
 class PlatformClient:
-    """seconds: for a whole call."""
+    """Calls platforms. seconds: timeout of a whole call."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
 
     @cached_property
     def _http(self) -> httpx.AsyncClient:
-        """Made when it is first used: reading the certificates takes 30 ms."""
+        """The HTTP client, created on first use, since reading the certificates takes 30 ms."""
         return httpx.AsyncClient(follow_redirects=False, timeout=self._seconds)
 
     async def close(self) -> None:
-        """Lets the connections go."""
+        """Closes the connections."""
         if "_http" in vars(self):
             await self._http.aclose()
 
-    async def call(self, method: str, url: str, *, codes: bool = False, **options: Any) -> dict[str, Any]:
-        """A JSON object; empty for a response without a body. codes: the caller reads what the body of a refusal says.
-        options: of `httpx.AsyncClient.stream`. Raises PlatformUnavailable, PlatformRefused.
-        """
-        status, headers, body = await self._exchange(method, url, options)
-        if status == httpx.codes.TOO_MANY_REQUESTS or status >= 500:
-            raise PlatformUnavailable(f"HTTP {status}", _seconds(headers.get("retry-after", "")))
-        try:
-            told = json.loads(body) if body.strip() else {}
-        except (ValueError, RecursionError) as error:
-            raise _unexpected(status) from error
-        if not isinstance(told, dict):
-            raise _unexpected(status)
-        if status >= 300 and not (codes and told.get("code")):
-            message = str(told.get("message") or told.get("msg") or told.get("errmsg") or "")[:MAX_ERROR_CHARS]
-            raise PlatformRefused(f"HTTP {status} {told.get('code', '')} {message}".strip())
-        return told
+    async def request_json(self, method: str, url: str, *, codes: bool = False, **options: Any) -> dict[str, Any]:
+        """Sends a request and returns the JSON object of the response.
 
-    async def download(self, method: str, url: str, most: int, **options: Any) -> tuple[bytes, str]:
-        """Bytes and media type of a file. Raises PlatformUnavailable, PlatformRefused, also for a longer one."""
-        status, headers, body = await self._exchange(method, url, options, most)
+        Args:
+            method: The HTTP method.
+            url: The address.
+            codes: Whether the caller handles error codes in the body of a refusal itself.
+            options: Of `httpx.AsyncClient.stream`.
+
+        Returns:
+            The object; empty for a response without a body.
+
+        Raises:
+            PlatformUnavailable: It may succeed later.
+            PlatformRefused: It will never succeed.
+        """
+        status, headers, body = await self._send_request(method, url, options)
         if status == httpx.codes.TOO_MANY_REQUESTS or status >= 500:
-            raise PlatformUnavailable(f"HTTP {status}", _seconds(headers.get("retry-after", "")))
+            raise PlatformUnavailable(f"HTTP {status}", _parse_retry_after(headers.get("retry-after", "")))
+        try:
+            data = json.loads(body) if body.strip() else {}
+        except (ValueError, RecursionError) as error:
+            raise _build_response_error(status) from error
+        if not isinstance(data, dict):
+            raise _build_response_error(status)
+        if status >= 300 and not (codes and data.get("code")):
+            message = str(data.get("message") or data.get("msg") or data.get("errmsg") or "")[:MAX_ERROR_CHARS]
+            raise PlatformRefused(f"HTTP {status} {data.get('code', '')} {message}".strip())
+        return data
+
+    async def download_file(self, method: str, url: str, most: int, **options: Any) -> tuple[bytes, str]:
+        """Downloads a file.
+
+        Args:
+            method: The HTTP method.
+            url: The address.
+            most: Maximum bytes.
+            options: Of `httpx.AsyncClient.stream`.
+
+        Returns:
+            The bytes and the media type.
+
+        Raises:
+            PlatformUnavailable: It may succeed later.
+            PlatformRefused: It will never succeed, also because the file is too long.
+        """
+        status, headers, body = await self._send_request(method, url, options, most)
+        if status == httpx.codes.TOO_MANY_REQUESTS or status >= 500:
+            raise PlatformUnavailable(f"HTTP {status}", _parse_retry_after(headers.get("retry-after", "")))
         if status >= 300 or not body:
             raise PlatformRefused(f"HTTP {status}")
         return body, headers.get("content-type", "").partition(";")[0].strip().lower()
 
-    async def tell(self, url: str, body: bytes, headers: dict[str, str]) -> None:
-        """Sends a body to somebody whose response says nothing but its status. Raises PlatformUnavailable,
-        PlatformRefused where the receiver says that it wants nothing more (410).
+    async def post_body(self, url: str, body: bytes, headers: dict[str, str]) -> None:
+        """Sends a body to a receiver of which only the status of the response counts.
+
+        Args:
+            url: The address.
+            body: The body.
+            headers: The headers.
+
+        Raises:
+            PlatformUnavailable: It may succeed later.
+            PlatformRefused: The receiver wants no more requests (410).
         """
-        status, told, _ = await self._exchange("POST", url, {"content": body, "headers": headers})
+        status, received, _ = await self._send_request("POST", url, {"content": body, "headers": headers})
         if status == httpx.codes.GONE:
             raise PlatformRefused(f"HTTP {status}")
         if not 200 <= status < 300:
-            raise PlatformUnavailable(f"HTTP {status}", _seconds(told.get("retry-after", "")))
+            raise PlatformUnavailable(f"HTTP {status}", _parse_retry_after(received.get("retry-after", "")))
 
-    async def _exchange(
+    async def _send_request(
         self, method: str, url: str, options: dict[str, Any], most: int | None = None
     ) -> tuple[int, httpx.Headers, bytes]:
         try:
@@ -89,11 +123,11 @@ class PlatformClient:
             raise PlatformUnavailable(describe_error(error)) from error
 
 
-def _unexpected(status: int) -> PlatformRefused | PlatformUnavailable:
+def _build_response_error(status: int) -> PlatformRefused | PlatformUnavailable:
     if status < 300:
         return PlatformUnavailable("the response is no JSON object")
     return PlatformRefused(f"HTTP {status}")
 
 
-def _seconds(header: str) -> float | None:
+def _parse_retry_after(header: str) -> float | None:
     return float(header) if header.isascii() and header.isdigit() and len(header) < 6 else None

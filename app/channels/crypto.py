@@ -13,11 +13,11 @@ import secrets
 import struct
 from importlib.util import find_spec
 
-from app.channels.base import unreadable
+from app.channels.base import build_unreadable_error
 from knowledge.errors import InvalidConfiguration, MissingDependency
 
 _BLOCK = 32
-"""Bytes that WeChat pads to; the cipher's own block has 16."""
+"""Block size of WeChat's padding; the cipher's own block has 16 bytes."""
 
 
 def require_cryptography(channel: str) -> None:
@@ -28,13 +28,13 @@ def require_cryptography(channel: str) -> None:
         )
 
 
-def sorted_sha1(*parts: str) -> str:
-    """WeChat's signature: of the parts in alphabetical order, as hex."""
+def hash_sorted_parts(*parts: str) -> str:
+    """Returns WeChat's signature as hex: the SHA-1 of the parts in alphabetical order."""
     return hashlib.sha1("".join(sorted(parts)).encode(), usedforsecurity=False).hexdigest()
 
 
-def same(shown: str, wanted: str) -> bool:
-    """Whether two signatures are one, in time that tells nothing."""
+def is_same_signature(shown: str, wanted: str) -> bool:
+    """Whether two signatures are equal, compared in constant time."""
     return hmac.compare_digest(shown.encode("utf-8", "replace"), wanted.encode())
 
 
@@ -49,54 +49,65 @@ class WechatCipher:
         try:
             self._key = base64.b64decode(encoding_key + "=", validate=True)
         except (binascii.Error, ValueError) as error:
-            raise _wrong_key(name) from error
+            raise _build_key_error(name) from error
         if len(self._key) != 32:
-            raise _wrong_key(name)
+            raise _build_key_error(name)
         self._owner = owner.encode()
 
-    def decrypt(self, text: str) -> bytes:
-        """The message within base64. Raises InvalidRequest."""
-        plain = _aes_decrypt(self._key, self._key[:16], _decoded(text), _BLOCK)
+    def decrypt_message(self, text: str) -> bytes:
+        """Returns the message in a base64 ciphertext. Raises InvalidRequest."""
+        plain = _decrypt_aes(self._key, self._key[:16], _decode_base64(text), _BLOCK)
         if len(plain) < 20:
-            raise unreadable()
+            raise build_unreadable_error()
         (length,) = struct.unpack("!I", plain[16:20])
         message, owner = plain[20 : 20 + length], plain[20 + length :]
         if len(message) != length or not hmac.compare_digest(owner, self._owner):
-            raise unreadable()
+            raise build_unreadable_error()
         return message
 
-    def encrypt(self, message: bytes) -> str:
-        """The same the other way round."""
+    def encrypt_message(self, message: bytes) -> str:
+        """Returns a message as base64 ciphertext."""
         plain = secrets.token_bytes(16) + struct.pack("!I", len(message)) + message + self._owner
-        return base64.b64encode(_aes_encrypt(self._key, self._key[:16], plain, _BLOCK)).decode()
+        return base64.b64encode(_encrypt_aes(self._key, self._key[:16], plain, _BLOCK)).decode()
 
 
-def feishu_decrypt(key: str, text: str) -> bytes:
-    """AES-256-CBC under the SHA-256 of Encrypt Key, behind its initial vector. Raises InvalidRequest."""
-    data = _decoded(text)
-    return _aes_decrypt(hashlib.sha256(key.encode()).digest(), data[:16], data[16:], 16)
+def decrypt_feishu(key: str, text: str) -> bytes:
+    """Decrypts AES-256-CBC with the SHA-256 of Encrypt Key as key.
+
+    Args:
+        key: Encrypt Key.
+        text: The initialization vector and the ciphertext, in base64.
+
+    Returns:
+        The message.
+
+    Raises:
+        InvalidRequest: It cannot be decrypted.
+    """
+    data = _decode_base64(text)
+    return _decrypt_aes(hashlib.sha256(key.encode()).digest(), data[:16], data[16:], 16)
 
 
-def feishu_encrypt(key: str, message: bytes) -> str:
-    """The same the other way round, as the platform does it."""
+def encrypt_feishu(key: str, message: bytes) -> str:
+    """Encrypts a message as the platform does; see `decrypt_feishu`."""
     start = secrets.token_bytes(16)
-    return base64.b64encode(start + _aes_encrypt(hashlib.sha256(key.encode()).digest(), start, message, 16)).decode()
+    return base64.b64encode(start + _encrypt_aes(hashlib.sha256(key.encode()).digest(), start, message, 16)).decode()
 
 
-def _aes_decrypt(key: bytes, start: bytes, data: bytes, block: int) -> bytes:
+def _decrypt_aes(key: bytes, start: bytes, data: bytes, block: int) -> bytes:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     if not data or len(data) % 16 or len(start) != 16:
-        raise unreadable()
+        raise build_unreadable_error()
     cipher = Cipher(algorithms.AES(key), modes.CBC(start)).decryptor()
     plain = cipher.update(data) + cipher.finalize()
     padding = plain[-1]
     if not 1 <= padding <= block or padding > len(plain) or plain[-padding:] != bytes([padding]) * padding:
-        raise unreadable()
+        raise build_unreadable_error()
     return plain[:-padding]
 
 
-def _aes_encrypt(key: bytes, start: bytes, plain: bytes, block: int) -> bytes:
+def _encrypt_aes(key: bytes, start: bytes, plain: bytes, block: int) -> bytes:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     padding = block - len(plain) % block
@@ -104,12 +115,12 @@ def _aes_encrypt(key: bytes, start: bytes, plain: bytes, block: int) -> bytes:
     return cipher.update(plain + bytes([padding]) * padding) + cipher.finalize()
 
 
-def _decoded(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise unreadable() from error
+        raise build_unreadable_error() from error
 
 
-def _wrong_key(name: str) -> InvalidConfiguration:
+def _build_key_error(name: str) -> InvalidConfiguration:
     return InvalidConfiguration(f"CHANNELS 里 {name} 的 encoding_aes_key 不对：应是平台给的 43 个字符")

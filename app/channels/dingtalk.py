@@ -19,18 +19,18 @@ from app.channels.base import (
     Channel,
     ChannelOptions,
     ChannelParts,
+    build_signature_error,
+    build_unreadable_error,
+    require_field,
     require_fresh,
     require_small,
-    required,
-    revealed,
-    unreadable,
-    unsigned,
+    reveal_secret,
 )
-from app.channels.crypto import same
+from app.channels.crypto import is_same_signature
 from app.channels.dingtalk_frames import open_stream, read_stream
 from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
-from app.channels.markup import draw_markdown, head, numbered, split_text
-from app.channels.tokens import Fetched
+from app.channels.markup import cut_text, draw_markdown, list_button_texts, split_text
+from app.channels.tokens import FetchedToken
 from app.channels.types import (
     MEDIA_NAMES,
     Address,
@@ -47,24 +47,24 @@ from app.db.base import now
 from app.limits.types import Rate
 
 MAX_BYTES = 15_000
-"""A message has 20 KB with all that is around its text."""
+"""Bytes of text in a message; the limit of the platform is 20 KB with everything around the text."""
 MAX_FILE_BYTES = 20 * 1024 * 1024
 FILE_KINDS = frozenset({"pdf", "doc", "docx", "xlsx", "zip", "rar"})
 """Extensions that the platform's robots may send."""
 BUSY = frozenset({130101, 660026, 90018, 90002})
-"""Codes of session addresses: too often."""
+"""Codes of session addresses: too many requests."""
 EXPIRED = frozenset({40001, 40014, 42001})
-"""Codes of the upload: the token counts no more."""
+"""Codes of the upload: the token has expired."""
 GROUP = "2"
 """`conversationType` of a group."""
 KINDS = {"picture": InboundKind.IMAGE, "audio": InboundKind.VOICE, "video": InboundKind.FILE, "file": InboundKind.FILE}
 WINDOW = timedelta(hours=1)
-"""As the platform's documentation says."""
+"""Maximum age of a request by the platform's documentation."""
 
 
 class DingtalkOptions(ChannelOptions):
-    """session_base: where the addresses that come with messages lead, and no others are called. robot_code: empty where
-    it is the app key.
+    """session_base: the only host that reply addresses in messages may name. robot_code: empty if it is the app key.
+    stream: whether messages come over a WebSocket.
     """
 
     app_key: str = Field(min_length=1, max_length=64)
@@ -84,158 +84,165 @@ class DingtalkChannel(Channel):
 
     def __init__(self, options: DingtalkOptions, parts: ChannelParts) -> None:
         super().__init__(options, parts)
-        self.listens = options.stream
+        self.has_stream = options.stream
         self.proves_users = options.stream  # the signature of a request does not cover who wrote
 
-    async def listen(self, take: Callable[[InboundMessage], Awaitable[None]]) -> None:
+    async def listen_for_messages(self, save_message: Callable[[InboundMessage], Awaitable[None]]) -> None:
         """See `Channel`."""
         options = self.options
-        secret = revealed(options.app_secret)
+        secret = reveal_secret(options.app_secret)
         address = await open_stream(self.parts.client, options.api_base, options.app_key, secret)
 
-        async def handle(told: Mapping[str, Any]) -> None:
-            await take(self._message(told))
+        async def handle(data: Mapping[str, Any]) -> None:
+            await save_message(self._build_message(data))
 
         await read_stream(address, handle)
 
-    async def receive(self, request: CallbackRequest) -> CallbackResult:
-        """See `Channel`. The signature covers the time alone: the body is believed as far as it does no harm."""
-        timestamp, secret = request.headers.get("timestamp", ""), revealed(self.options.app_secret)
+    async def receive_request(self, request: CallbackRequest) -> CallbackResult:
+        """See `Channel`. The signature covers only the time, so the body is trusted only where that is harmless."""
+        timestamp, secret = request.headers.get("timestamp", ""), reveal_secret(self.options.app_secret)
         digest = hmac.digest(secret.encode(), f"{timestamp}\n{secret}".encode(), hashlib.sha256)
-        if not same(request.headers.get("sign", ""), base64.b64encode(digest).decode()):
-            raise unsigned()
+        if not is_same_signature(request.headers.get("sign", ""), base64.b64encode(digest).decode()):
+            raise build_signature_error()
         require_fresh(timestamp, request.moment, window=WINDOW, milliseconds=True)
         try:
-            told = json.loads(request.body)
+            data = json.loads(request.body)
         except (ValueError, RecursionError) as error:
-            raise unreadable() from error
-        if not isinstance(told, dict):
-            raise unreadable()
-        return CallbackResult(b"{}", "application/json", (self._message(told),))
+            raise build_unreadable_error() from error
+        if not isinstance(data, dict):
+            raise build_unreadable_error()
+        return CallbackResult(b"{}", "application/json", (self._build_message(data),))
 
-    def render(self, reply: ChannelReply) -> Sequence[Payload]:
-        """See `Channel`: suggestions are links that send what they say."""
+    def render_reply(self, reply: ChannelReply) -> Sequence[Payload]:
+        """See `Channel`: suggestions are links that send their own text."""
         pieces = split_text(draw_markdown(reply), MAX_BYTES)
-        said = [f"- [{item}](dtmd://dingtalkclient/sendMessage?content={quote(item)})" for item in numbered(reply, 60)]
+        said = [
+            f"- [{item}](dtmd://dingtalkclient/sendMessage?content={quote(item)})"
+            for item in list_button_texts(reply, 60)
+        ]
         if said:
             pieces[-1] = "\n\n".join([pieces[-1], "\n".join(said)])
-        return [{"title": head(piece.replace("\n", " "), 60) or "…", "text": piece} for piece in pieces]
+        return [{"title": cut_text(piece.replace("\n", " "), 60) or "…", "text": piece} for piece in pieces]
 
-    async def send(self, address: Address, payload: Payload, key: str) -> None:
+    async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
         if address["until"] > now().timestamp():
             body = {"msgtype": "markdown", "markdown": payload}
-            _checked(await self.parts.client.call("POST", address["session"], json=body))
+            _check_response(await self.parts.client.request_json("POST", address["session"], json=body))
             return
-        await self._send(address, "sampleMarkdown", payload)
+        await self._send_robot_message(address, "sampleMarkdown", payload)
 
     async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
-        """See `Channel`: by the robot's own interface, since the address that came with a message takes none."""
+        """See `Channel`: by the robot's own interface, since the reply address of a message takes no files."""
         kind = file.name.rpartition(".")[2].lower()
         if not file.is_picture and kind not in FILE_KINDS:
             raise PlatformRefused(f"the platform's robots send no {kind} files")
         self._require_reachable(address)
         require_small(file, MAX_FILE_BYTES)
-        id = await self._upload(file)
+        id = await self._upload_file(file)
         if file.is_picture:
-            await self._send(address, "sampleImageMsg", {"photoURL": id})
+            await self._send_robot_message(address, "sampleImageMsg", {"photoURL": id})
         else:
-            await self._send(address, "sampleFile", {"mediaId": id, "fileName": file.name, "fileType": kind})
+            await self._send_robot_message(
+                address, "sampleFile", {"mediaId": id, "fileName": file.name, "fileType": kind}
+            )
 
-    async def _upload(self, file: OutgoingFile) -> str:
-        """The id of a file ("上传媒体文件")."""
+    async def _upload_file(self, file: OutgoingFile) -> str:
+        """Uploads a file and returns its id ("上传媒体文件")."""
         url, sent = f"{self.options.session_base}/media/upload", {"media": (file.name, file.content, file.media_type)}
 
-        async def ask(token: str) -> dict[str, Any]:
+        async def send_with_token(token: str) -> dict[str, Any]:
             params = {"access_token": token, "type": "image" if file.is_picture else "file"}
-            told = await self.parts.client.call("POST", url, params=params, files=sent)
-            if told.get("errcode") in EXPIRED:
-                raise TokenExpired(str(told["errcode"]))
-            _checked(told)
-            return told
+            data = await self.parts.client.request_json("POST", url, params=params, files=sent)
+            if data.get("errcode") in EXPIRED:
+                raise TokenExpired(str(data["errcode"]))
+            _check_response(data)
+            return data
 
-        id = (await self.parts.tokens.use(self.parts.name, self._token, ask)).get("media_id")
+        id = (await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token)).get(
+            "media_id"
+        )
         if not isinstance(id, str) or not id:
             raise PlatformUnavailable("the response has no media_id")
         return id
 
     @staticmethod
     def _require_reachable(address: Address) -> None:
-        """Raises PlatformRefused where the robot's own interface reaches nobody."""
+        """Raises PlatformRefused if the robot's own interface cannot reach the customer."""
         if not address["staff"] and not address["group"]:
             raise PlatformRefused("the customer is no member of the company, whom robots write to by the session alone")
 
-    async def _send(self, address: Address, kind: str, content: Payload) -> None:
+    async def _send_robot_message(self, address: Address, kind: str, content: Payload) -> None:
         self._require_reachable(address)
         body = {"robotCode": self.options.robot_code or self.options.app_key, "msgKey": kind}
         body |= {"msgParam": json.dumps(content, ensure_ascii=False)}
         if address["staff"] and not address["group"]:
-            await self._call("/v1.0/robot/oToMessages/batchSend", body | {"userIds": [address["staff"]]})
+            await self._call_api("/v1.0/robot/oToMessages/batchSend", body | {"userIds": [address["staff"]]})
         else:
-            await self._call("/v1.0/robot/groupMessages/send", body | {"openConversationId": address["group"]})
+            await self._call_api("/v1.0/robot/groupMessages/send", body | {"openConversationId": address["group"]})
 
-    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
+    async def download_media(self, media: Payload, most: int) -> Sequence[MediaFile]:
         """See `Channel` ("下载机器人接收消息的文件内容")."""
         body = {"robotCode": self.options.robot_code or self.options.app_key, "downloadCode": media["code"]}
-        url = (await self._call("/v1.0/robot/messageFiles/download", body)).get("downloadUrl")
+        url = (await self._call_api("/v1.0/robot/messageFiles/download", body)).get("downloadUrl")
         if not isinstance(url, str) or not url.startswith(("https://", f"{self.options.api_base}/")):
             raise PlatformRefused("the platform gives no file")
-        content, _ = await self.parts.client.download("GET", url, most)
+        content, _ = await self.parts.client.download_file("GET", url, most)
         return [MediaFile(media["name"], content)]
 
-    async def _call(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        async def ask(token: str) -> dict[str, Any]:
+    async def _call_api(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        async def send_with_token(token: str) -> dict[str, Any]:
             headers = {"x-acs-dingtalk-access-token": token}
-            told = await self.parts.client.call(
+            data = await self.parts.client.request_json(
                 "POST", f"{self.options.api_base}{path}", headers=headers, json=body, codes=True
             )
-            code = str(told.get("code", ""))
+            code = str(data.get("code", ""))
             if code == "InvalidAuthentication":
                 raise TokenExpired(code)
             if "hrottl" in code or "limit" in code.lower():
                 raise PlatformUnavailable(code)
             if code:
-                raise PlatformRefused(f"{code} {str(told.get('message', ''))[:150]}")
-            return told
+                raise PlatformRefused(f"{code} {str(data.get('message', ''))[:150]}")
+            return data
 
-        return await self.parts.tokens.use(self.parts.name, self._token, ask)
+        return await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token)
 
-    async def _token(self) -> Fetched:
+    async def _fetch_token(self) -> FetchedToken:
         options = self.options
-        body = {"appKey": options.app_key, "appSecret": revealed(options.app_secret)}
-        told = await self.parts.client.call("POST", f"{options.api_base}/v1.0/oauth2/accessToken", json=body)
-        token, seconds = told.get("accessToken"), told.get("expireIn")
+        body = {"appKey": options.app_key, "appSecret": reveal_secret(options.app_secret)}
+        data = await self.parts.client.request_json("POST", f"{options.api_base}/v1.0/oauth2/accessToken", json=body)
+        token, seconds = data.get("accessToken"), data.get("expireIn")
         if not isinstance(token, str) or not isinstance(seconds, int):
             raise PlatformUnavailable("the response has no token")
         return token, float(seconds)
 
-    def _message(self, told: Mapping[str, Any]) -> InboundMessage:
-        room, user, session = (required(told, name) for name in ("conversationId", "senderId", "sessionWebhook"))
-        until, sent = required(told, "sessionWebhookExpiredTime", int), required(told, "createAt", int)
+    def _build_message(self, data: Mapping[str, Any]) -> InboundMessage:
+        room, user, session = (require_field(data, name) for name in ("conversationId", "senderId", "sessionWebhook"))
+        until, sent = require_field(data, "sessionWebhookExpiredTime", int), require_field(data, "createAt", int)
         if not (0 < sent < 10**14 and 0 < until < 10**14):
-            raise unreadable()
+            raise build_unreadable_error()
         if not session.startswith(f"{self.options.session_base}/"):  # nobody has our replies sent elsewhere
-            raise unreadable()
-        kind, text = KINDS.get(required(told, "msgtype"), InboundKind.TEXT), told.get("text")
+            raise build_unreadable_error()
+        kind, text = KINDS.get(require_field(data, "msgtype"), InboundKind.TEXT), data.get("text")
         content = text.get("content") if isinstance(text, dict) else ""
-        spoken = told.get("content", {}).get("recognition") if isinstance(told.get("content"), dict) else None
+        spoken = data.get("content", {}).get("recognition") if isinstance(data.get("content"), dict) else None
         if kind is InboundKind.VOICE and isinstance(spoken, str) and spoken:  # the platform wrote down what was said
             kind, content = InboundKind.TEXT, spoken
-        in_group = told.get("conversationType") == GROUP
+        in_group = data.get("conversationType") == GROUP
         address: Address = {
             "session": session,
             "until": until / 1000,
-            "staff": str(told.get("senderStaffId") or ""),
+            "staff": str(data.get("senderStaffId") or ""),
             "group": room if in_group else "",
         }
         moment = datetime.fromtimestamp(sent / 1000, UTC)
         peer = f"{room}:{user}"
-        media = _media(kind, told.get("content"))
+        media = _build_media(kind, data.get("content"))
         words = str(content or "").strip()
-        return InboundMessage(required(told, "msgId"), peer, words, address, moment, kind, user, media)
+        return InboundMessage(require_field(data, "msgId"), peer, words, address, moment, kind, user, media)
 
 
-def _media(kind: InboundKind, content: object) -> Payload:
+def _build_media(kind: InboundKind, content: object) -> Payload:
     code = content.get("downloadCode") if isinstance(content, dict) else None
     if not isinstance(content, dict) or not isinstance(code, str) or kind not in MEDIA_NAMES:
         return {}
@@ -243,9 +250,9 @@ def _media(kind: InboundKind, content: object) -> Payload:
     return {"code": code[:512], "name": name if isinstance(name, str) and name else MEDIA_NAMES[kind]}
 
 
-def _checked(told: Mapping[str, Any]) -> None:
-    code = told.get("errcode", 0)
+def _check_response(data: Mapping[str, Any]) -> None:
+    code = data.get("errcode", 0)
     if code in BUSY:
-        raise PlatformUnavailable(f"{code} {str(told.get('errmsg', ''))[:150]}", 60.0)
+        raise PlatformUnavailable(f"{code} {str(data.get('errmsg', ''))[:150]}", 60.0)
     if code:
-        raise PlatformRefused(f"{code} {str(told.get('errmsg', ''))[:150]}")
+        raise PlatformRefused(f"{code} {str(data.get('errmsg', ''))[:150]}")

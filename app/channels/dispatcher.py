@@ -1,4 +1,4 @@
-"""Answers what customers wrote on channels, by the same turns as everywhere."""
+"""Answers messages of channels by the same turns as all other messages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Response = Mapping[str, Any]
 _MEDIA = {InboundKind.IMAGE: "[图片]", InboundKind.VOICE: "[语音]", InboundKind.FILE: "[文件]"}
-"""What staff read, before where it is to be found."""
+"""Shown to staff before the address of the picture or file."""
 
 
 class Answers(Protocol):
@@ -42,98 +42,108 @@ class Answers(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ChatDesk:
-    """What turns are had by. counted: counts one more message of a customer; profile: of a tenant; held: whether a
-    person has the session; url: of a document of a tenant, given sentences of it, empty where it has
-    none; download: what came with a message; attach: keeps a file, of max_bytes at most.
+class TurnServices:
+    """The services that a turn needs. count_message: counts a message of a customer for the limits; load_profile: of a
+    tenant; is_held: whether a person has the session; find_url: of a document of a tenant, given sentences of it, empty
+    if it has none; download: the files of a message; store_file: stores a file of at most max_bytes.
     """
 
     chat: Answers
     retries: Retries
-    counted: Callable[[str, Requester, str], Awaitable[Requester]]
-    profile: Callable[[str], Awaitable[TenantProfile]]
-    held: Callable[[SessionKey], bool]
-    url: Callable[[str, str, list[str]], Awaitable[str]]
+    count_message: Callable[[str, Requester, str], Awaitable[Requester]]
+    load_profile: Callable[[str], Awaitable[TenantProfile]]
+    is_held: Callable[[SessionKey], bool]
+    find_url: Callable[[str, str, list[str]], Awaitable[str]]
     download: Callable[[StoredMessage], Awaitable[Sequence[MediaFile]]]
-    attach: Callable[[SessionKey, str, bytes, Side], Awaitable[Attachment]]
+    store_file: Callable[[SessionKey, str, bytes, Side], Awaitable[Attachment]]
     max_bytes: int
 
 
 class Dispatcher:
-    """From a customer's message to what the customer is told."""
+    """Turns a customer's message into the reply."""
 
-    def __init__(self, desk: ChatDesk) -> None:
-        self._desk = desk
+    def __init__(self, services: TurnServices) -> None:
+        self._services = services
 
-    async def answer(self, message: StoredMessage) -> ChannelReply | None:
-        """None where nothing is to be said: a person has the session and answers. Raises AppError, AgentError,
-        KnowledgeError where it could not be answered.
+    async def answer_message(self, message: StoredMessage) -> ChannelReply | None:
+        """Answers a message.
+
+        Args:
+            message: The customer's message.
+
+        Returns:
+            The reply, None if a person has the session and answers.
+
+        Raises:
+            AppError: It could not be answered.
+            AgentError: It could not be answered.
+            KnowledgeError: It could not be answered.
         """
         if message.kind is InboundKind.ENTER:
-            return await self._notice(message, "greeting")
+            return await self._build_notice(message, "greeting")
         key = SessionKey(message.tenant, message.session_id)
-        held = self._desk.held(key)
+        held = self._services.is_held(key)
         if message.kind is InboundKind.VOICE and not held:
-            return await self._notice(message, "channel_voice")
-        attached = await self._attached(message, key)
+            return await self._build_notice(message, "channel_voice")
+        attached = await self._store_attachments(message, key)
         if message.kind in _MEDIA and not attached and not held:
-            return await self._notice(message, "channel_media")
-        return await self._reply(message, await self._turn(message, attached))
+            return await self._build_notice(message, "channel_media")
+        return await self._build_reply(message, await self._run_turn(message, attached))
 
-    async def apology(self, message: StoredMessage) -> ChannelReply:
-        """What is said instead of an answer where none could be had, however often it was tried."""
-        return await self._notice(message, "too_busy")
+    async def build_apology(self, message: StoredMessage) -> ChannelReply:
+        """Builds the reply to a message that could not be answered in any try."""
+        return await self._build_notice(message, "too_busy")
 
     @staticmethod
-    def refusal(message: StoredMessage, error: AppError) -> ChannelReply:
-        """Why a message is not answered."""
+    def build_refusal(message: StoredMessage, error: AppError) -> ChannelReply:
+        """Builds the reply that says why a message is not answered."""
         return ChannelReply(error.message, in_reply_to=message.id, session_id=message.session_id)
 
-    async def _attached(self, message: StoredMessage, key: SessionKey) -> tuple[str, ...]:
-        """Ids of what came with a message, as far as it can be taken. Raises PlatformUnavailable, and what says that it
-        cannot be taken just now.
+    async def _store_attachments(self, message: StoredMessage, key: SessionKey) -> tuple[str, ...]:
+        """Stores the files of a message that can be accepted, and returns their ids. Raises PlatformUnavailable, and
+        temporary errors of storing.
         """
         if not message.media:
             return ()
         kept = []
         try:
-            for file in await self._desk.download(message):
-                kept.append((await self._desk.attach(key, file.name, file.content, Side.CUSTOMER)).id)
+            for file in await self._services.download(message):
+                kept.append((await self._services.store_file(key, file.name, file.content, Side.CUSTOMER)).id)
         except (PlatformRefused, InvalidDocument, FileRejected, Conflict) as error:
             logger.bind(tenant=message.tenant, channel=message.account).info("a file is not taken: {}", error)
         return tuple(kept)
 
-    async def _turn(self, message: StoredMessage, attached: tuple[str, ...]) -> Response:
-        """Has the turn, once: one that was kept before its reply was is not had again."""
+    async def _run_turn(self, message: StoredMessage, attached: tuple[str, ...]) -> Response:
+        """Runs the turn and returns the response; a turn that was saved before its reply is not repeated."""
         requester = Requester(key=f"channel:{message.account}", address=message.peer, server=True)
         asked = Message(
             tenant=message.tenant,
             session_id=message.session_id,
-            text=self._words(message, attached),
+            text=self._build_text(message, attached),
             attachments=attached,
             user_id=message.member or f"{message.account}:{message.peer}"[:128],
             channel=message.account,
             trace_id=create_id(),
             client_id=message.id,
-            sender=await self._desk.counted(message.tenant, requester, message.session_id),
+            sender=await self._services.count_message(message.tenant, requester, message.session_id),
             proof=Proof(message.member, trusted=True),
         )
-        begun = await self._desk.retries.begin(_retry_key(message))
+        begun = await self._services.retries.begin(_build_retry_key(message))
         if isinstance(begun, KeptResponse):
             kept: Response = json.loads(begun.body)
             return kept
         async with begun as attempt:
-            done = await self._desk.chat.answer_message(replace(asked, attempt=attempt))
+            done = await self._services.chat.answer_message(replace(asked, attempt=attempt))
             await attempt.finish(done.reply)
         return done.build_response()
 
     @staticmethod
-    def _words(message: StoredMessage, attached: tuple[str, ...]) -> str:
+    def _build_text(message: StoredMessage, attached: tuple[str, ...]) -> str:
         if message.kind not in _MEDIA:
             return message.text
         return "" if attached else f"{_MEDIA[message.kind]} {message.text}".strip()
 
-    async def _reply(self, message: StoredMessage, response: Response) -> ChannelReply | None:
+    async def _build_reply(self, message: StoredMessage, response: Response) -> ChannelReply | None:
         data = response["data"]
         if data.get("handoff", {}).get("state") == State.ASSIGNED:
             return None
@@ -143,29 +153,29 @@ class Dispatcher:
             text=response["reply"],
             in_reply_to=message.id,
             session_id=message.session_id,
-            sources=tuple([await self._cited(message.tenant, source) for source in data["sources"]]),
+            sources=tuple([await self._build_source(message.tenant, source) for source in data["sources"]]),
             suggestions=tuple(dict.fromkeys([*said, *data["suggestions"]])),
             links=tuple((button["label"], button["url"]) for button in buttons if button["url"]),
         )
 
-    async def _cited(self, tenant: str, source: Mapping[str, Any]) -> CitedSource:
+    async def _build_source(self, tenant: str, source: Mapping[str, Any]) -> CitedSource:
         if source["index"] == "SQL":
             return CitedSource("SQL", source["key"])
         quotes = [line for line in source["snippet"].split("\n") if line.strip()]
-        url = await self._desk.url(tenant, source["document_id"], quotes) if quotes else ""
+        url = await self._services.find_url(tenant, source["document_id"], quotes) if quotes else ""
         return CitedSource(str(source["index"]), source["title"], url)
 
-    async def _notice(self, message: StoredMessage, key: str) -> ChannelReply:
-        profile = await self._desk.profile(message.tenant)
+    async def _build_notice(self, message: StoredMessage, key: str) -> ChannelReply:
+        profile = await self._services.load_profile(message.tenant)
         said = "" if message.kind in _MEDIA else message.text  # else it is an address
         english = is_reply_english(Question(said), profile)
-        text = say(key, english, name=profile.get_name(english), most=self._desk.max_bytes // 2**20)
+        text = say(key, english, name=profile.get_name(english), most=self._services.max_bytes // 2**20)
         if message.kind is InboundKind.ENTER and profile.welcome_message:
             text = profile.welcome_message
         return ChannelReply(text, in_reply_to=message.id, session_id=message.session_id)
 
 
-def _retry_key(message: StoredMessage) -> RetryKey:
-    """A message is a request that the platform, or a process that was killed, may bring again."""
+def _build_retry_key(message: StoredMessage) -> RetryKey:
+    """Builds the retry key of a message, since the platform or a restarted process may bring the same one again."""
     secret = f"channel:{message.account}:{message.id}"
     return RetryKey(message.tenant, hashlib.sha256(secret.encode()).hexdigest(), message.id, secret)

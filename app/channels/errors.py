@@ -1,23 +1,23 @@
 """Errors of sending to a platform; none of them reaches a caller of the interface.
 
 ChannelError
-├── PlatformUnavailable     for now: `retry_after` seconds, None where nobody knows
-└── PlatformRefused         for good: the message will never be taken as it is
-    └── TokenExpired        the access token counts no more; with a new one it will be taken
+├── PlatformUnavailable     temporary: for `retry_after` seconds, None if unknown
+└── PlatformRefused         permanent: the platform will never accept the message as it is
+    └── TokenExpired        the access token has expired; with a new one the call succeeds
 """
 
 from __future__ import annotations
 
 MAX_ERROR_CHARS = 200
-"""Of what is kept and shown of an error."""
+"""Maximum characters of an error that is stored and shown."""
 
 
 class ChannelError(Exception):
-    """Base of them."""
+    """Base of the errors of channels."""
 
 
 class PlatformUnavailable(ChannelError):
-    """The platform is away, or has enough of us for a while."""
+    """The platform cannot be reached, or limits our requests for a while."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -25,13 +25,13 @@ class PlatformUnavailable(ChannelError):
 
 
 class PlatformRefused(ChannelError):
-    """The platform says no, and would again."""
+    """The platform refuses, and would again."""
 
 
 class TokenExpired(PlatformRefused):
-    """The platform does not know the access token any more."""
+    """The platform does not accept the access token any more."""
 
 
 def describe_error(error: Exception) -> str:
-    """An error as it is kept and shown."""
+    """Returns an error as it is stored and shown."""
     return f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS]

@@ -15,17 +15,17 @@ from app.channels.base import (
     Channel,
     ChannelOptions,
     ChannelParts,
+    build_signature_error,
+    build_unreadable_error,
+    require_field,
     require_fresh,
     require_small,
-    required,
-    revealed,
-    unreadable,
-    unsigned,
+    reveal_secret,
 )
-from app.channels.crypto import feishu_decrypt, require_cryptography, same
+from app.channels.crypto import decrypt_feishu, is_same_signature, require_cryptography
 from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
-from app.channels.markup import draw_markdown, numbered, split_text
-from app.channels.tokens import Fetched
+from app.channels.markup import draw_markdown, list_button_texts, split_text
+from app.channels.tokens import FetchedToken
 from app.channels.types import (
     Address,
     CallbackRequest,
@@ -40,7 +40,7 @@ from app.channels.types import (
 from app.limits.types import Rate
 
 MAX_BYTES = 20_000
-"""A card has 30 KB with all that is around its text."""
+"""Bytes of text in a card; the limit of the platform is 30 KB with everything around the text."""
 MAX_PICTURE_BYTES, MAX_FILE_BYTES = 10 * 1024 * 1024, 30 * 1024 * 1024
 FILE_KINDS = {
     "application/pdf": "pdf",
@@ -48,16 +48,16 @@ FILE_KINDS = {
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xls",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "ppt",
 }
-"""What the platform shows a preview of; everything else is `stream`."""
+"""Types that the platform previews; all others are `stream`."""
 EXPIRED = frozenset({99991663, 99991664, 99991661, 99991668})
 BUSY = frozenset({99991400, 230020, 11232, 11233})
-"""Codes of the platform: too often."""
+"""Codes of the platform: too many requests."""
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,256}")
 KINDS = {"image": InboundKind.IMAGE, "audio": InboundKind.VOICE, "file": InboundKind.FILE, "media": InboundKind.FILE}
 
 
 class FeishuOptions(ChannelOptions):
-    """encrypt_key: signs and encrypts, empty where the application has none: then the verification token alone tells
+    """encrypt_key: signs and encrypts; empty if the application has none, so that only the verification token proves
     who sent a request.
     """
 
@@ -77,27 +77,27 @@ class FeishuChannel(Channel):
 
     def __init__(self, options: FeishuOptions, parts: ChannelParts) -> None:
         super().__init__(options, parts)
-        self.proves_users = bool(revealed(options.encrypt_key))  # without it nothing is signed
+        self.proves_users = bool(reveal_secret(options.encrypt_key))  # without it nothing is signed
         if self.proves_users:
             require_cryptography(parts.name)
 
-    async def receive(self, request: CallbackRequest) -> CallbackResult:
+    async def receive_request(self, request: CallbackRequest) -> CallbackResult:
         """See `Channel`."""
-        told = self._opened(request)
-        if told.get("type") == "url_verification":  # comes once, unsigned, when the address is entered
-            self._require_token(told.get("token"))
-            body = json.dumps({"challenge": required(told, "challenge")[:256]}).encode()
+        data = self._open_body(request)
+        if data.get("type") == "url_verification":  # comes once, unsigned, when the address is entered
+            self._require_token(data.get("token"))
+            body = json.dumps({"challenge": require_field(data, "challenge")[:256]}).encode()
             return CallbackResult(body, "application/json")
         self._require_signature(request)
-        header, event = required(told, "header", dict), required(told, "event", dict)
+        header, event = require_field(data, "header", dict), require_field(data, "event", dict)
         self._require_token(header.get("token"))
-        name, kind = required(header, "event_id"), required(header, "event_type")
-        read = {"im.message.receive_v1": _message, "card.action.trigger": _pressed}.get(kind)
+        name, kind = require_field(header, "event_id"), require_field(header, "event_type")
+        read = {"im.message.receive_v1": _build_message, "card.action.trigger": _build_button_message}.get(kind)
         message = read(name, event, request.moment) if read else None
         return CallbackResult(b"{}", "application/json", (message,) if message else ())
 
-    def render(self, reply: ChannelReply) -> Sequence[Payload]:
-        """See `Channel`: buttons stand below the last card."""
+    def render_reply(self, reply: ChannelReply) -> Sequence[Payload]:
+        """See `Channel`: buttons are below the last card."""
         drawn: list[Payload] = [
             {"elements": [{"tag": "markdown", "content": piece}]}
             for piece in split_text(draw_markdown(reply), MAX_BYTES)
@@ -109,28 +109,33 @@ class FeishuChannel(Channel):
                 "type": "default",
                 "value": {"message": item},
             }
-            for item in numbered(reply, 300)
+            for item in list_button_texts(reply, 300)
         ]
         if buttons:
             drawn[-1]["elements"].append({"tag": "action", "actions": buttons})
         return drawn
 
-    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
+    async def download_media(self, media: Payload, most: int) -> Sequence[MediaFile]:
         """See `Channel` ("获取消息中的资源文件")."""
         url = f"{self.options.api_base}/open-apis/im/v1/messages/{media['message']}/resources/{media['key']}"
 
-        async def ask(token: str) -> bytes:
+        async def send_with_token(token: str) -> bytes:
             headers, params = {"Authorization": f"Bearer {token}"}, {"type": media["type"]}
-            content, kind = await self.parts.client.download("GET", url, most, params=params, headers=headers)
+            content, kind = await self.parts.client.download_file("GET", url, most, params=params, headers=headers)
             if kind == "application/json":
-                _checked(json.loads(content))
+                _check_response(json.loads(content))
             return content
 
-        return [MediaFile(media["name"], await self.parts.tokens.use(self.parts.name, self._token, ask))]
+        return [
+            MediaFile(
+                media["name"],
+                await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token),
+            )
+        ]
 
-    async def send(self, address: Address, payload: Payload, key: str) -> None:
+    async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
-        await self._send(address, "interactive", {"config": {"wide_screen_mode": True}, **payload}, key)
+        await self._send_message(address, "interactive", {"config": {"wide_screen_mode": True}, **payload}, key)
 
     async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
         """See `Channel`: a picture too large for one goes as a file."""
@@ -140,87 +145,89 @@ class FeishuChannel(Channel):
         if kind == "file":
             about = {"file_type": FILE_KINDS.get(file.media_type, "stream"), "file_name": file.name}
         sent = {kind: (file.name, file.content, file.media_type)}
-        told = (await self._call(f"/open-apis/im/v1/{kind}s", data=about, files=sent)).get("data")
-        id = told.get(f"{kind}_key") if isinstance(told, dict) else None
+        data = (await self._call_api(f"/open-apis/im/v1/{kind}s", data=about, files=sent)).get("data")
+        id = data.get(f"{kind}_key") if isinstance(data, dict) else None
         if not isinstance(id, str) or not id:
             raise PlatformUnavailable("the response has no key of the file")
-        await self._send(address, kind, {f"{kind}_key": id}, key)
+        await self._send_message(address, kind, {f"{kind}_key": id}, key)
 
-    async def _send(self, address: Address, kind: str, content: Payload, key: str) -> None:
+    async def _send_message(self, address: Address, kind: str, content: Payload, key: str) -> None:
         body = {"receive_id": address["chat"], "msg_type": kind, "content": json.dumps(content), "uuid": key}
-        await self._call("/open-apis/im/v1/messages", params={"receive_id_type": "chat_id"}, json=body)
+        await self._call_api("/open-apis/im/v1/messages", params={"receive_id_type": "chat_id"}, json=body)
 
-    async def _call(self, path: str, **options: Any) -> dict[str, Any]:
-        async def ask(token: str) -> dict[str, Any]:
+    async def _call_api(self, path: str, **options: Any) -> dict[str, Any]:
+        async def send_with_token(token: str) -> dict[str, Any]:
             headers = {"Authorization": f"Bearer {token}"}
             url = f"{self.options.api_base}{path}"
-            return _checked(await self.parts.client.call("POST", url, headers=headers, codes=True, **options))
+            return _check_response(
+                await self.parts.client.request_json("POST", url, headers=headers, codes=True, **options)
+            )
 
-        return await self.parts.tokens.use(self.parts.name, self._token, ask)
+        return await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token)
 
-    def _opened(self, request: CallbackRequest) -> Mapping[str, Any]:
-        told = _read(request.body)
-        key = revealed(self.options.encrypt_key)
+    def _open_body(self, request: CallbackRequest) -> Mapping[str, Any]:
+        data = _parse_body(request.body)
+        key = reveal_secret(self.options.encrypt_key)
         if not key:
-            return told
-        return _read(feishu_decrypt(key, required(told, "encrypt")))
+            return data
+        return _parse_body(decrypt_feishu(key, require_field(data, "encrypt")))
 
     def _require_signature(self, request: CallbackRequest) -> None:
-        key = revealed(self.options.encrypt_key)
+        key = reveal_secret(self.options.encrypt_key)
         if not key:
             return
         timestamp, nonce = (request.headers.get(f"x-lark-request-{name}", "") for name in ("timestamp", "nonce"))
         wanted = hashlib.sha256(f"{timestamp}{nonce}{key}".encode() + request.body).hexdigest()
-        if not same(request.headers.get("x-lark-signature", ""), wanted):
-            raise unsigned()
+        if not is_same_signature(request.headers.get("x-lark-signature", ""), wanted):
+            raise build_signature_error()
         require_fresh(timestamp, request.moment)
 
     def _require_token(self, shown: object) -> None:
-        if not same(str(shown), revealed(self.options.verification_token)):
-            raise unsigned()
+        if not is_same_signature(str(shown), reveal_secret(self.options.verification_token)):
+            raise build_signature_error()
 
-    async def _token(self) -> Fetched:
+    async def _fetch_token(self) -> FetchedToken:
         options = self.options
-        body = {"app_id": options.app_id, "app_secret": revealed(options.app_secret)}
+        body = {"app_id": options.app_id, "app_secret": reveal_secret(options.app_secret)}
         url = f"{options.api_base}/open-apis/auth/v3/tenant_access_token/internal"
-        told = _checked(await self.parts.client.call("POST", url, json=body, codes=True))
-        token, seconds = told.get("tenant_access_token"), told.get("expire")
+        data = _check_response(await self.parts.client.request_json("POST", url, json=body, codes=True))
+        token, seconds = data.get("tenant_access_token"), data.get("expire")
         if not isinstance(token, str) or not isinstance(seconds, int):
             raise PlatformUnavailable("the response has no token")
         return token, float(seconds)
 
 
-def _read(body: bytes) -> Mapping[str, Any]:
+def _parse_body(body: bytes) -> Mapping[str, Any]:
     try:
-        told = json.loads(body)
+        data = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise unreadable() from error
-    if not isinstance(told, dict):
-        raise unreadable()
-    return told
+        raise build_unreadable_error() from error
+    if not isinstance(data, dict):
+        raise build_unreadable_error()
+    return data
 
 
-def _message(name: str, event: Mapping[str, Any], _: datetime) -> InboundMessage | None:
-    """None for what another application wrote."""
-    message, sender = required(event, "message", dict), required(event, "sender", dict)
+def _build_message(name: str, event: Mapping[str, Any], _: datetime) -> InboundMessage | None:
+    """Reads a message; None if another application wrote it."""
+    message, sender = require_field(event, "message", dict), require_field(event, "sender", dict)
     if sender.get("sender_type") != "user":
         return None
-    user, chat = required(required(sender, "sender_id", dict), "open_id"), required(message, "chat_id")
-    known, text = KINDS.get(required(message, "message_type")), ""
+    user, chat = require_field(require_field(sender, "sender_id", dict), "open_id"), require_field(message, "chat_id")
+    known, text = KINDS.get(require_field(message, "message_type")), ""
     if known is None:
-        known, text = InboundKind.TEXT, _text(message)
-    milliseconds = required(message, "create_time")
+        known, text = InboundKind.TEXT, _extract_text(message)
+    milliseconds = require_field(message, "create_time")
     if not (milliseconds.isascii() and milliseconds.isdigit() and len(milliseconds) < 15):
-        raise unreadable()
+        raise build_unreadable_error()
     moment = datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
     peer = f"{chat}:{user}"
-    id = required(message, "message_id")
-    media = _media(id, known, message) if known is not InboundKind.TEXT else {}
+    id = require_field(message, "message_id")
+    media = _build_media(id, known, message) if known is not InboundKind.TEXT else {}
     return InboundMessage(id, peer, text, {"chat": chat}, moment, known, user, media)
 
 
-def _media(id: str, kind: InboundKind, message: Mapping[str, Any]) -> Payload:
-    content = _read(required(message, "content").encode("utf-8", "replace"))
+def _build_media(id: str, kind: InboundKind, message: Mapping[str, Any]) -> Payload:
+    content = _parse_body(require_field(message, "content").encode("utf-8", "replace"))
     key, name = content.get("image_key") or content.get("file_key"), content.get("file_name")
     if not all(isinstance(part, str) and _KEY.fullmatch(part) for part in (id, key)):
         return {}
@@ -228,9 +235,9 @@ def _media(id: str, kind: InboundKind, message: Mapping[str, Any]) -> Payload:
     return {"message": id, "key": key, "type": "image" if kind is InboundKind.IMAGE else "file", "name": named}
 
 
-def _text(message: Mapping[str, Any]) -> str:
-    """Without the marks of those who are mentioned."""
-    content = _read(required(message, "content").encode("utf-8", "replace"))
+def _extract_text(message: Mapping[str, Any]) -> str:
+    """Returns the text of a message without mentions."""
+    content = _parse_body(require_field(message, "content").encode("utf-8", "replace"))
     text = content.get("text")
     if text is None:  # a post: paragraphs of pieces
         paragraphs = content.get("content", [])
@@ -241,21 +248,21 @@ def _text(message: Mapping[str, Any]) -> str:
     return str(text).strip()
 
 
-def _pressed(name: str, event: Mapping[str, Any], moment: datetime) -> InboundMessage | None:
-    """A button below a card."""
-    user = required(required(event, "operator", dict), "open_id")
-    value, chat = required(event, "action", dict).get("value"), required(event, "context", dict)
-    text, room = value.get("message") if isinstance(value, dict) else None, required(chat, "open_chat_id")
+def _build_button_message(name: str, event: Mapping[str, Any], moment: datetime) -> InboundMessage | None:
+    """Reads the press of a button below a card."""
+    user = require_field(require_field(event, "operator", dict), "open_id")
+    value, chat = require_field(event, "action", dict).get("value"), require_field(event, "context", dict)
+    text, room = value.get("message") if isinstance(value, dict) else None, require_field(chat, "open_chat_id")
     if not isinstance(text, str):
         return None
     return InboundMessage(name, f"{room}:{user}", text, {"chat": room}, moment, user=user)
 
 
-def _checked(told: dict[str, Any]) -> dict[str, Any]:
-    code = told.get("code", 0)
+def _check_response(data: dict[str, Any]) -> dict[str, Any]:
+    code = data.get("code", 0)
     if code == 0:
-        return told
-    message = f"{code} {str(told.get('msg', ''))[:150]}"
+        return data
+    message = f"{code} {str(data.get('msg', ''))[:150]}"
     if code in EXPIRED:
         raise TokenExpired(message)
     if code in BUSY:

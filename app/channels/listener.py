@@ -1,4 +1,4 @@
-"""Keeps a connection to a platform open, over which messages come."""
+"""Keeps a connection to a platform open, for messages that come over it."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from app.channels.repository import Account
 from app.channels.types import InboundMessage
 
 RETRY_SECONDS = 3.0
-"""Before the next connection."""
+"""Pause before the next connection."""
 STANDING_SECONDS = 10.0
-"""After which a connection is taken to be all right."""
-Take = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
+"""Age from which a connection counts as working."""
+KeepMessages = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 
 class Listener(WorkLoop):
-    """Of one account. take: keeps messages."""
+    """Listens for one account. save_messages: saves messages."""
 
     name = "channel-listener"
 
-    def __init__(self, account: Account, channel: Channel, take: Take) -> None:
+    def __init__(self, account: Account, channel: Channel, save_messages: KeepMessages) -> None:
         super().__init__(RETRY_SECONDS)
         self._account = account
         self._channel = channel
-        self._take = take
+        self._save_messages = save_messages
         self.problem = ""
-        """Why there is no connection now."""
+        """Why there is no connection now; empty if there is one."""
 
-    async def settle(self) -> int:
-        """One connection, from its beginning to its end."""
+    async def run_round(self) -> int:
+        """Opens one connection and returns when it ends."""
 
-        async def take(message: InboundMessage) -> None:
-            await self._take(self._account, (message,))
+        async def save_message(message: InboundMessage) -> None:
+            await self._save_messages(self._account, (message,))
 
         stands = asyncio.get_running_loop().call_later(STANDING_SECONDS, setattr, self, "problem", "")
         try:
-            await self._channel.listen(take)
+            await self._channel.listen_for_messages(save_message)
         except ChannelError as error:
             self.problem = describe_error(error)
             raise

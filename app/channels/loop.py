@@ -1,4 +1,4 @@
-"""Work in rounds: as soon as there is some, and now and then, for what other processes left."""
+"""A background task in rounds: on demand, and at intervals for work that other processes left."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import ClassVar
 from loguru import logger
 
 POLL_SECONDS = 0.5
-"""How late the work of another process may be seen."""
+"""Interval at which work of other processes is found."""
 
 
 class WorkLoop(ABC):
-    """Runs until it is closed, whatever a round raises."""
+    """Runs rounds until it is closed; an error ends only its round."""
 
     name: ClassVar[str]
 
@@ -24,19 +24,19 @@ class WorkLoop(ABC):
         self._task: asyncio.Task[None] | None = None
 
     @abstractmethod
-    async def settle(self) -> int:
-        """Does what is due, or begins it, and returns how much that was."""
+    async def run_round(self) -> int:
+        """Does or starts the work that is due, and returns the number of items."""
 
     def start(self) -> None:
-        """Begins with what is due already."""
+        """Starts the task."""
         self._task = asyncio.create_task(self._run(), name=self.name)
 
     def wake(self) -> None:
-        """There is something to do."""
+        """Starts the next round now."""
         self._wake.set()
 
     async def close(self) -> None:
-        """Stops; what is under way is done again after the next start."""
+        """Stops the task; unfinished work is done after the next start."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -45,7 +45,7 @@ class WorkLoop(ABC):
         while True:
             try:
                 self._wake.clear()
-                while await self.settle():
+                while await self.run_round():
                     pass
             except Exception:  # the database may be away for a while; the task must outlive that
                 logger.exception("{} cannot go on", self.name)

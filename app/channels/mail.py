@@ -1,5 +1,5 @@
-"""E-mail: fetched by IMAP, answered by SMTP. Nobody proves who they are: a mail is answered to where it says it is
-from.
+"""E-mail: fetched by IMAP, answered by SMTP. The sender is not proved: the answer goes to the address that the mail
+names.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import ClassVar
 from loguru import logger
 from pydantic import Field, SecretStr
 
-from app.channels.base import FRESH, Channel, ChannelOptions, ChannelParts, revealed
+from app.channels.base import FRESH, Channel, ChannelOptions, ChannelParts, reveal_secret
 from app.channels.errors import PlatformRefused, PlatformUnavailable, describe_error
 from app.channels.markup import draw_plain
 from app.channels.types import (
@@ -43,10 +43,10 @@ from app.errors import NotFound
 from app.limits.types import Rate
 
 MAX_BYTES = 256 * 1024
-"""Of a mail that is read: its words come first, attachments after them."""
+"""Bytes read of a mail: its text comes first, attachments after it."""
 AT_ONCE = 50
 MAX_FILES = 3
-"""Attachments of a mail that are taken."""
+"""Maximum attachments of a mail that are stored."""
 SECONDS = 30.0
 MAX_TEXT = 20_000
 MAX_HEADER = 4000
@@ -83,22 +83,22 @@ class MailChannel(Channel):
         super().__init__(options, parts)
         self.pull_seconds = options.poll_seconds
 
-    async def receive(self, request: CallbackRequest) -> CallbackResult:
-        """See `Channel`. Raises NotFound: mail is fetched, nobody brings it."""
+    async def receive_request(self, request: CallbackRequest) -> CallbackResult:
+        """See `Channel`. Raises NotFound, since mail is only fetched."""
         raise NotFound("没有这个渠道。", code="channel_not_found", channel=self.parts.name)
 
-    async def pull(self, cursor: str, token: str) -> PulledMessages:
-        """See `Channel`: what came after a number within the folder, as long as the server counts it the same way."""
-        return await asyncio.to_thread(self._fetch, cursor)
+    async def pull_messages(self, cursor: str, token: str) -> PulledMessages:
+        """See `Channel`: the cursor is the last number in the folder and the UIDVALIDITY under which it counts."""
+        return await asyncio.to_thread(self._fetch_mails, cursor)
 
-    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
-        """See `Channel`: what is attached to the mail; larger files are left out."""
-        return await asyncio.to_thread(self._attached, media["uid"], most)
+    async def download_media(self, media: Payload, most: int) -> Sequence[MediaFile]:
+        """See `Channel`: the attachments of the mail; larger files are left out."""
+        return await asyncio.to_thread(self._fetch_attachments, media["uid"], most)
 
-    def _attached(self, uid: int, most: int) -> list[MediaFile]:
-        with self._mailbox() as mailbox:
-            _done(mailbox.select(self.options.folder, readonly=True))
-            data = _done(mailbox.uid("FETCH", str(uid), f"(BODY.PEEK[]<0.{MAX_FILES * most}>)"))
+    def _fetch_attachments(self, uid: int, most: int) -> list[MediaFile]:
+        with self._open_mailbox() as mailbox:
+            _require_ok(mailbox.select(self.options.folder, readonly=True))
+            data = _require_ok(mailbox.uid("FETCH", str(uid), f"(BODY.PEEK[]<0.{MAX_FILES * most}>)"))
         raw = next((part[1] for part in data if isinstance(part, tuple)), b"")
         found = []
         for part in BytesParser(policy=policy.compat32).parsebytes(raw).walk():
@@ -107,55 +107,55 @@ class MailChannel(Channel):
                 found.append(MediaFile(str(make_header(decode_header(part.get_filename() or ""))), content))
         return found[:MAX_FILES]
 
-    def render(self, reply: ChannelReply) -> Sequence[Payload]:
+    def render_reply(self, reply: ChannelReply) -> Sequence[Payload]:
         """See `Channel`: a mail may be of any length."""
         return [{"text": draw_plain(reply, suggestions=True) or "…"}]
 
-    async def send(self, address: Address, payload: Payload, key: str) -> None:
+    async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
-        await asyncio.to_thread(self._deliver, address, payload["text"], key)
+        await asyncio.to_thread(self._send_mail, address, payload["text"], key)
 
     async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
         """See `Channel`: attached to a mail of its own; a server refuses what is too large for it."""
-        await asyncio.to_thread(self._deliver, address, file.name, key, file)
+        await asyncio.to_thread(self._send_mail, address, file.name, key, file)
 
-    def _fetch(self, cursor: str) -> PulledMessages:
-        with self._mailbox() as mailbox:
-            _done(mailbox.select(self.options.folder, readonly=True))
-            validity = _first(mailbox.response("UIDVALIDITY")[1]).decode("ascii", "replace")
+    def _fetch_mails(self, cursor: str) -> PulledMessages:
+        with self._open_mailbox() as mailbox:
+            _require_ok(mailbox.select(self.options.folder, readonly=True))
+            validity = _get_first(mailbox.response("UIDVALIDITY")[1]).decode("ascii", "replace")
             known, _, last = cursor.partition(":")
             start = int(last) + 1 if known == validity and last.isdigit() else 1
-            listed = _first(_done(mailbox.uid("SEARCH", "UID", f"{start}:*"))).split()
+            listed = _get_first(_require_ok(mailbox.uid("SEARCH", "UID", f"{start}:*"))).split()
             found = sorted(uid for uid in map(int, listed) if uid >= start)  # `*` is the last one, however old
             batch = found[:AT_ONCE] if cursor else found[-AT_ONCE:]
-            messages = [message for uid in batch if (message := self._message(mailbox, uid)) is not None]
+            messages = [message for uid in batch if (message := self._fetch_message(mailbox, uid)) is not None]
             if known and known != validity:  # all are numbered anew, and what was answered is not known by number
                 messages = [message for message in messages if message.sent_at > now() - FRESH]
             highest = batch[-1] if batch else start - 1
             return PulledMessages(tuple(messages), f"{validity}:{highest}", more=len(found) > AT_ONCE and bool(cursor))
 
-    def _message(self, mailbox: imaplib.IMAP4, uid: int) -> InboundMessage | None:
-        """None for what no person wrote, or to nobody who can be answered, and for what cannot be read."""
-        data = _done(mailbox.uid("FETCH", str(uid), f"(BODY.PEEK[]<0.{MAX_BYTES}>)"))
+    def _fetch_message(self, mailbox: imaplib.IMAP4, uid: int) -> InboundMessage | None:
+        """Fetches one mail; None if no person wrote it, it cannot be answered, or it cannot be read."""
+        data = _require_ok(mailbox.uid("FETCH", str(uid), f"(BODY.PEEK[]<0.{MAX_BYTES}>)"))
         raw = next((part[1] for part in data if isinstance(part, tuple)), b"")
         try:
-            return self._read(BytesParser(policy=policy.compat32).parsebytes(raw[:MAX_BYTES]), uid)
+            return self._build_message(BytesParser(policy=policy.compat32).parsebytes(raw[:MAX_BYTES]), uid)
         except Exception as error:  # whatever a stranger's mail does to the parser, it keeps none of the others back
             logger.bind(channel=self.parts.name, uid=uid).opt(exception=error).warning("a mail cannot be read")
             return None
 
-    def _read(self, mail: Message, uid: int) -> InboundMessage | None:
-        sender = parseaddr(_header(mail, "Reply-To") or _header(mail, "From"))[1].lower()
-        if not _ADDRESS.fullmatch(sender) or sender == self.options.address.lower() or _automatic(mail, sender):
+    def _build_message(self, mail: Message, uid: int) -> InboundMessage | None:
+        sender = parseaddr(_read_header(mail, "Reply-To") or _read_header(mail, "From"))[1].lower()
+        if not _ADDRESS.fullmatch(sender) or sender == self.options.address.lower() or _is_automatic(mail, sender):
             return None
-        subject, name = _header(mail, "Subject"), _header(mail, "Message-ID") or f"{sender}:{uid}"
-        text = _words(mail)
+        subject, name = _read_header(mail, "Subject"), _read_header(mail, "Message-ID") or f"{sender}:{uid}"
+        text = _extract_text(mail)
         address = {"to": sender, "subject": subject[:200], "reference": name[:500]}
         kind = InboundKind.TEXT if text or subject else InboundKind.FILE
         media = {"uid": uid} if any(part.get_filename() for part in mail.walk()) else {}
-        return InboundMessage(name, sender, text or subject, address, _sent_at(mail), kind, media=media)
+        return InboundMessage(name, sender, text or subject, address, _parse_date(mail), kind, media=media)
 
-    def _deliver(self, address: Address, text: str, key: str, file: OutgoingFile | None = None) -> None:
+    def _send_mail(self, address: Address, text: str, key: str, file: OutgoingFile | None = None) -> None:
         mail = EmailMessage()
         subject = address["subject"] or self.options.address
         mail["From"], mail["To"] = self.options.address, address["to"]
@@ -168,15 +168,15 @@ class MailChannel(Channel):
             kind, _, subkind = file.media_type.partition("/")
             mail.add_attachment(file.content, maintype=kind, subtype=subkind, filename=file.name)
         try:
-            with self._postbox() as postbox:
+            with self._open_postbox() as postbox:
                 postbox.send_message(mail)
         except (smtplib.SMTPRecipientsRefused, smtplib.SMTPResponseException) as error:
-            raise _refusal(error) from error
+            raise _build_send_error(error) from error
         except (smtplib.SMTPException, OSError) as error:
             raise PlatformUnavailable(describe_error(error)) from error
 
     @contextmanager
-    def _mailbox(self) -> Iterator[imaplib.IMAP4]:
+    def _open_mailbox(self) -> Iterator[imaplib.IMAP4]:
         options = self.options
         try:
             if options.tls:
@@ -187,13 +187,13 @@ class MailChannel(Channel):
             else:
                 mailbox = imaplib.IMAP4(options.imap_host, options.imap_port, timeout=SECONDS)
             with mailbox:
-                mailbox.login(options.username or options.address, revealed(options.password))
+                mailbox.login(options.username or options.address, reveal_secret(options.password))
                 yield mailbox
         except (imaplib.IMAP4.error, OSError) as error:
             raise PlatformUnavailable(describe_error(error)) from error
 
     @contextmanager
-    def _postbox(self) -> Iterator[smtplib.SMTP]:
+    def _open_postbox(self) -> Iterator[smtplib.SMTP]:
         options = self.options
         if options.tls:
             context = ssl.create_default_context()
@@ -203,20 +203,20 @@ class MailChannel(Channel):
         else:
             postbox = smtplib.SMTP(options.smtp_host, options.smtp_port, timeout=SECONDS)
         with postbox:
-            postbox.login(options.username or options.address, revealed(options.password))
+            postbox.login(options.username or options.address, reveal_secret(options.password))
             yield postbox
 
 
-def _automatic(mail: Message, sender: str) -> bool:
-    """Whether a machine wrote it: two that answer each other would never end."""
-    submitted = _header(mail, "Auto-Submitted").lower()
-    bulk = _header(mail, "Precedence").lower() in ("bulk", "list", "junk", "auto_reply")
+def _is_automatic(mail: Message, sender: str) -> bool:
+    """Whether a machine wrote the mail: two machines that answer each other would never end."""
+    submitted = _read_header(mail, "Auto-Submitted").lower()
+    bulk = _read_header(mail, "Precedence").lower() in ("bulk", "list", "junk", "auto_reply")
     listed = any(mail.get(name) is not None for name in ("List-Id", "List-Unsubscribe", "X-Auto-Response-Suppress"))
     return (submitted not in ("", "no")) or bulk or listed or bool(_MAILBOT.search(sender.partition("@")[0]))
 
 
-def _words(mail: Message) -> str:
-    """What was written, without what it answers: of the first part that is plain text."""
+def _extract_text(mail: Message) -> str:
+    """Returns the first plain text of a mail, without quotes of earlier mails."""
     plain = (part for part in mail.walk() if part.get_content_type() == "text/plain" and part.get_filename() is None)
     part = next(plain, None)
     payload = part.get_payload(decode=True) if part is not None else None
@@ -230,8 +230,8 @@ def _words(mail: Message) -> str:
     return "\n".join(lines).strip()
 
 
-def _header(mail: Message, name: str) -> str:
-    """Decoded, and on one line."""
+def _read_header(mail: Message, name: str) -> str:
+    """Returns a header, decoded and on one line."""
     raw = str(mail.get(name, ""))[:MAX_HEADER]
     try:
         decoded = str(make_header(decode_header(raw)))
@@ -240,33 +240,33 @@ def _header(mail: Message, name: str) -> str:
     return _UNSAFE.sub(" ", decoded).strip()
 
 
-def _sent_at(mail: Message) -> datetime:
-    """As the mail says, but never later than now."""
+def _parse_date(mail: Message) -> datetime:
+    """Returns the date of a mail, but never later than now."""
     try:
-        moment = parsedate_to_datetime(_header(mail, "Date"))
+        moment = parsedate_to_datetime(_read_header(mail, "Date"))
     except (ValueError, IndexError):
         return now()
     return min(moment if moment.tzinfo else moment.replace(tzinfo=UTC), now())
 
 
-def _refusal(error: smtplib.SMTPException) -> PlatformRefused | PlatformUnavailable:
-    """A reply that begins with 5 is for good (RFC 5321, 4.2.1)."""
+def _build_send_error(error: smtplib.SMTPException) -> PlatformRefused | PlatformUnavailable:
+    """Builds the error of a failed delivery; a code that begins with 5 is permanent (RFC 5321, 4.2.1)."""
     codes = (
         [code for code, _ in error.recipients.values()]
         if isinstance(error, smtplib.SMTPRecipientsRefused)
         else [getattr(error, "smtp_code", 0)]
     )
-    told = str(error)[:200]
-    return PlatformRefused(told) if all(500 <= code < 600 for code in codes) else PlatformUnavailable(told)
+    reason = str(error)[:200]
+    return PlatformRefused(reason) if all(500 <= code < 600 for code in codes) else PlatformUnavailable(reason)
 
 
-def _done(answer: tuple[str, Sequence[object]]) -> Sequence[object]:
-    """What a command gave. Raises PlatformUnavailable where it failed."""
+def _require_ok(answer: tuple[str, Sequence[object]]) -> Sequence[object]:
+    """Returns the data of a response. Raises PlatformUnavailable if the command failed."""
     if answer[0] != "OK":
         raise PlatformUnavailable(f"IMAP {answer[0]}")
     return answer[1]
 
 
-def _first(data: Sequence[object]) -> bytes:
+def _get_first(data: Sequence[object]) -> bytes:
     first = data[0] if data else None
     return first if isinstance(first, bytes) else b""

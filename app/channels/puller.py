@@ -1,4 +1,4 @@
-"""Fetches what a platform only tells of, or never tells of by itself."""
+"""Fetches messages from platforms that do not send them."""
 
 from __future__ import annotations
 
@@ -16,29 +16,31 @@ from app.channels.types import InboundMessage
 from app.db.base import now
 
 RETRY_SECONDS = 10.0
-Take = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
+KeepMessages = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 
 class Puller:
-    """Of one account: one round at a time. take: keeps messages."""
+    """Fetches for one account, one round at a time. save_messages: saves messages."""
 
-    def __init__(self, account: Account, channel: Channel, repository: ChannelRepository, take: Take) -> None:
+    def __init__(
+        self, account: Account, channel: Channel, repository: ChannelRepository, save_messages: KeepMessages
+    ) -> None:
         self._account = account
         self._channel = channel
         self._repository = repository
-        self._take = take
+        self._save_messages = save_messages
         self._asked = asyncio.Event()
         self._token = ""
         self.problem = ""
-        """Why nothing can be fetched now."""
+        """Why nothing can be fetched now; empty if all is well."""
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begins with what is there already."""
+        """Starts fetching."""
         self._task = asyncio.create_task(self._run(), name="channel-pull")
 
-    def ask(self, token: str) -> None:
-        """The platform told that there is something."""
+    def request_fetch(self, token: str) -> None:
+        """Fetches soon, since the platform announced messages. token: of the notice."""
         self._token = token
         self._asked.set()
 
@@ -48,13 +50,13 @@ class Puller:
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    async def fetch(self) -> None:
-        """Everything that came since the last time. Raises ChannelError."""
-        cursor, more = await self._repository.cursor(self._account), True
+    async def fetch_messages(self) -> None:
+        """Fetches everything since the last call. Raises ChannelError."""
+        cursor, more = await self._repository.find_cursor(self._account), True
         since = now() - FRESH if not cursor else datetime.min.replace(tzinfo=UTC)
         while more:
-            pulled = await self._channel.pull(cursor, self._token)
-            await self._take(self._account, tuple(one for one in pulled.messages if one.sent_at > since))
+            pulled = await self._channel.pull_messages(cursor, self._token)
+            await self._save_messages(self._account, tuple(one for one in pulled.messages if one.sent_at > since))
             more = pulled.more and pulled.cursor != cursor
             if pulled.cursor != cursor:
                 cursor = pulled.cursor
@@ -64,7 +66,7 @@ class Puller:
         while True:
             self._asked.clear()
             try:
-                await self.fetch()
+                await self.fetch_messages()
                 self.problem = ""
             except ChannelError as error:
                 self.problem = describe_error(error)

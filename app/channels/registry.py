@@ -7,62 +7,62 @@ from collections.abc import Callable, Mapping
 from app.channels.base import Channel
 
 
-def _webhook() -> type[Channel]:
+def _load_webhook() -> type[Channel]:
     from app.channels.webhook import WebhookChannel
 
     return WebhookChannel
 
 
-def _mail() -> type[Channel]:
+def _load_mail() -> type[Channel]:
     from app.channels.mail import MailChannel
 
     return MailChannel
 
 
-def _wecom() -> type[Channel]:
+def _load_wecom() -> type[Channel]:
     from app.channels.wecom import WecomChannel
 
     return WecomChannel
 
 
-def _wecom_kf() -> type[Channel]:
+def _load_wecom_kf() -> type[Channel]:
     from app.channels.wecom_kf import WecomKfChannel
 
     return WecomKfChannel
 
 
-def _wecom_bot() -> type[Channel]:
+def _load_wecom_bot() -> type[Channel]:
     from app.channels.wecom_bot import WecomBotChannel
 
     return WecomBotChannel
 
 
-def _wechat() -> type[Channel]:
+def _load_wechat() -> type[Channel]:
     from app.channels.wechat import WechatChannel
 
     return WechatChannel
 
 
-def _feishu() -> type[Channel]:
+def _load_feishu() -> type[Channel]:
     from app.channels.feishu import FeishuChannel
 
     return FeishuChannel
 
 
-def _dingtalk() -> type[Channel]:
+def _load_dingtalk() -> type[Channel]:
     from app.channels.dingtalk import DingtalkChannel
 
     return DingtalkChannel
 
 
 CHANNELS: Mapping[str, Callable[[], type[Channel]]] = {
-    "webhook": _webhook,
-    "mail": _mail,
-    "wecom": _wecom,
-    "wecom_kf": _wecom_kf,
-    "wecom_bot": _wecom_bot,
-    "wechat": _wechat,
-    "feishu": _feishu,
-    "dingtalk": _dingtalk,
+    "webhook": _load_webhook,
+    "mail": _load_mail,
+    "wecom": _load_wecom,
+    "wecom_kf": _load_wecom_kf,
+    "wecom_bot": _load_wecom_bot,
+    "wechat": _load_wechat,
+    "feishu": _load_feishu,
+    "dingtalk": _load_dingtalk,
 }
-"""Kind, as in the setting CHANNELS -> loads its class."""
+"""Kind, as in the setting CHANNELS -> function that loads its class."""

@@ -1,4 +1,4 @@
-"""What the desk says in sessions that are on a channel."""
+"""Messages of the desk in sessions of channels."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class UnseenMessages:
-    """Of one session. seen, last: numbers of the last message that was looked at, and that is there; said: who, what
-    and with which attachments, in order, of those that are for the customer.
+    """The unseen messages of one session. seen, last: numbers of the last message handled and of the last one there;
+    messages: sender, text and attachments of those for the customer, in order.
     """
 
     account: tuple[str, str]
     session_id: str
     seen: int
     last: int
-    said: tuple[tuple[Sender, str, list[dict[str, Any]]], ...]
+    messages: tuple[tuple[Sender, str, list[dict[str, Any]]], ...]
 
 
-class DeskNewsRepository:
-    """Reads only: `ChannelRepository.advance` keeps what comes of it."""
+class UnseenMessageRepository:
+    """Finds messages; `ChannelRepository.add_desk_replies` marks them as seen."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def unseen(self, accounts: Collection[tuple[str, str]]) -> Sequence[UnseenMessages]:
-        """Sessions with messages that nobody looked at, those first that wait for the longest time."""
+    async def find_unseen(self, accounts: Collection[tuple[str, str]]) -> Sequence[UnseenMessages]:
+        """Returns sessions with unseen messages, the longest waiting first."""
         same = (DeskSessionRow.tenant_id == Sessions.tenant_id) & (DeskSessionRow.session_id == Sessions.session_id)
         columns = Sessions.tenant_id, Sessions.account, Sessions.session_id, Sessions.seen, DeskSessionRow.messages
         query = (
@@ -50,10 +50,13 @@ class DeskNewsRepository:
         )
         async with self._database.read() as connection:
             found = (await connection.execute(query)).all()
-            return [UnseenMessages((row[0], row[1]), *row[2:], said=await _said(connection, *row)) for row in found]
+            return [
+                UnseenMessages((row[0], row[1]), *row[2:], messages=await _load_messages(connection, *row))
+                for row in found
+            ]
 
 
-async def _said(
+async def _load_messages(
     connection: AsyncConnection, tenant: str, _: str, session: str, seen: int, last: int
 ) -> tuple[tuple[Sender, str, list[dict[str, Any]]], ...]:
     table = DeskMessageRow

@@ -1,4 +1,4 @@
-"""Conversations on platforms, what came in on them, and what is to go out."""
+"""Conversations on platforms, their messages, and the replies to send."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from app.db.base import Base, tenant_key
 
 
 class ChannelSessionRow(Base):
-    """A conversation on a platform, and the session that it is here. `peer` is a digest of what names it there, and of
-    nothing once it ended there. `customer`: a digest of the platform's user, empty where the platform proves none.
-    `seen`: the number of the last message of the desk that was looked at.
+    """A conversation on a platform and its session. `peer`: a digest of its id on the platform, the session id once it
+    has ended. `customer`: a digest of the platform's user, empty if the platform proves none. `seen`: the number of the
+    last message of the desk that was handled.
     """
 
     __tablename__ = "channel_sessions"
@@ -32,8 +32,8 @@ class ChannelSessionRow(Base):
 
 
 class ChannelMessageRow(Base):
-    """A customer's message; `id` is a digest of the platform's own. It is kept after it was answered, so that one that
-    is sent again is known. `due_at`: when it may be worked on, or the lease of who does ends.
+    """A customer's message; `id` is a digest of the platform's own. It stays after the answer, so that a
+    duplicate is recognized. `due_at`: when it may be claimed, or when the lease of its claim ends.
     """
 
     __tablename__ = "channel_messages"
@@ -57,8 +57,8 @@ class ChannelMessageRow(Base):
 
 
 class ChannelReplyRow(Base):
-    """One message of a reply, as the platform takes it. `message`: the customer's that it answers, empty for none.
-    Ids rise with time: by them the pieces of a session are sent in order.
+    """One message of a reply in the platform's format. `message`: the customer's message that it answers, empty for
+    none. Ids rise with time; the pieces of a session are sent in their order.
     """
 
     __tablename__ = "channel_replies"
@@ -84,7 +84,7 @@ class ChannelReplyRow(Base):
 
 
 class ChannelMemberRow(Base):
-    """Who a user of a platform is in the company's own system, as its backend says. `customer` is a digest."""
+    """The member behind a platform's user, as the company's backend says. `customer`: a digest of the user."""
 
     __tablename__ = "channel_members"
 
@@ -98,7 +98,7 @@ class ChannelMemberRow(Base):
 
 
 class ChannelCursorRow(Base):
-    """From where an account goes on fetching."""
+    """Where an account continues to fetch."""
 
     __tablename__ = "channel_cursors"
 

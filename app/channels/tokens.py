@@ -1,4 +1,4 @@
-"""Access tokens of platforms: fetched once, used by all replicas until they run out."""
+"""Access tokens of platforms: fetched once, shared by all replicas until they expire."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from app.redis.server import RedisServer
 
 EARLY = 120.0
-"""Seconds that a token is renewed before its time, or half of its time where that is less."""
-Fetched = tuple[str, float]
-"""A token, and the seconds that it counts."""
+"""Seconds before its expiry that a token is renewed, or half of its lifetime if that is less."""
+FetchedToken = tuple[str, float]
+"""A token, and the seconds that it is valid."""
 Result = TypeVar("Result")
 
 
 class TokenStatus(StrEnum):
-    """How it stands with a token. UNUSED: nobody needed one yet."""
+    """The state of a token. UNUSED: none was needed yet."""
 
     UNUSED = "unused"
     VALID = "valid"
@@ -34,7 +34,7 @@ class TokenStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenState:
-    """seconds: that it still counts; error: of the last time that it was asked for in vain."""
+    """seconds: until it expires; error: of the last failed fetch."""
 
     status: TokenStatus
     seconds: float = 0.0
@@ -42,8 +42,8 @@ class TokenState:
 
 
 class TokenCache:
-    """In this process, and with Redis for all replicas, since some platforms take a token back when another is asked
-    for. clock: monotonic seconds.
+    """Tokens of this process, with Redis of all replicas, since some platforms revoke a token when another is fetched.
+    clock: monotonic seconds.
     """
 
     def __init__(self, redis: RedisServer | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -53,31 +53,31 @@ class TokenCache:
         self._errors: dict[str, str] = {}
         self._fetching: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def get(self, name: str, fetch: Callable[[], Awaitable[Fetched]]) -> str:
-        """The token of a name, fetched where there is none that counts. Raises what `fetch` raises."""
+    async def get_token(self, name: str, fetch: Callable[[], Awaitable[FetchedToken]]) -> str:
+        """Returns the token of an account, fetching it if none is valid. Raises the errors of `fetch`."""
         async with self._fetching.setdefault(name, asyncio.Lock()):
             token, until = self._known.get(name, ("", 0.0))
             if token and self._clock() < until:
                 return token
-            token, left = await self._shared(name)
+            token, left = await self._read_shared(name)
             if not token:
-                token, seconds = await self._fetch(name, fetch)
+                token, seconds = await self._fetch_token(name, fetch)
                 left = max(seconds - EARLY, seconds / 2)
-                await self._share(name, token, left)
+                await self._write_shared(name, token, left)
             self._known[name] = token, self._clock() + left
             return token
 
-    async def state(self, name: str) -> TokenState:
-        """As this process knows it, or all replicas."""
+    async def get_state(self, name: str) -> TokenState:
+        """Returns the state of an account's token in this process or in all replicas."""
         if error := self._errors.get(name):
             return TokenState(TokenStatus.FAILED, error=error)
         token, until = self._known.get(name, ("", 0.0))
         left = until - self._clock()
         if not token or left <= 0:
-            token, left = await self._shared(name)
+            token, left = await self._read_shared(name)
         return TokenState(TokenStatus.VALID, left) if token else TokenState(TokenStatus.UNUSED)
 
-    async def _fetch(self, name: str, fetch: Callable[[], Awaitable[Fetched]]) -> Fetched:
+    async def _fetch_token(self, name: str, fetch: Callable[[], Awaitable[FetchedToken]]) -> FetchedToken:
         try:
             fetched = await fetch()
         except ChannelError as error:
@@ -86,51 +86,61 @@ class TokenCache:
         self._errors.pop(name, None)
         return fetched
 
-    async def use(
-        self, name: str, fetch: Callable[[], Awaitable[Fetched]], work: Callable[[str], Awaitable[Result]]
+    async def run_with_token(
+        self, name: str, fetch: Callable[[], Awaitable[FetchedToken]], call: Callable[[str], Awaitable[Result]]
     ) -> Result:
-        """Does something with the token, once more with a new one where the platform does not take it any more. Raises
-        what both raise.
-        """
-        token = await self.get(name, fetch)
-        try:
-            return await work(token)
-        except TokenExpired:
-            await self.drop(name, token)
-            return await work(await self.get(name, fetch))
+        """Runs a call with the token, and once more with a new token if the platform says that it expired.
 
-    async def drop(self, name: str, token: str) -> None:
-        """A platform does not take the token any more; a newer one stays."""
+        Args:
+            name: The account.
+            fetch: Fetches a token.
+            call: The call.
+
+        Returns:
+            The result of the call.
+
+        Raises:
+            ChannelError: As `fetch` and `call` raise it.
+        """
+        token = await self.get_token(name, fetch)
+        try:
+            return await call(token)
+        except TokenExpired:
+            await self.drop_token(name, token)
+            return await call(await self.get_token(name, fetch))
+
+    async def drop_token(self, name: str, token: str) -> None:
+        """Forgets a token that the platform does not accept any more; a newer one stays."""
         if self._known.get(name, ("",))[0] == token:
             del self._known[name]
-        if (await self._shared(name))[0] == token:
-            await self._share(name, "", 0.0)
+        if (await self._read_shared(name))[0] == token:
+            await self._write_shared(name, "", 0.0)
 
-    async def _shared(self, name: str) -> Fetched:
-        """What another replica fetched; empty for nothing."""
+    async def _read_shared(self, name: str) -> FetchedToken:
+        """Returns the token that another replica fetched; empty if there is none."""
 
-        async def read(client: Redis) -> Fetched:
-            key = self._key(name)
+        async def read_shared(client: Redis) -> FetchedToken:
+            key = self._build_key(name)
             token, left = await client.get(key), await client.pttl(key)
             return (token.decode(), left / 1000) if token and left > 0 else ("", 0.0)
 
-        return await self._redis.ask(read, _nothing) if self._redis else ("", 0.0)
+        return await self._redis.ask(read_shared, _build_no_token) if self._redis else ("", 0.0)
 
-    async def _share(self, name: str, token: str, seconds: float) -> None:
-        async def write(client: Redis) -> Fetched:
+    async def _write_shared(self, name: str, token: str, seconds: float) -> None:
+        async def write_shared(client: Redis) -> FetchedToken:
             if token:
-                await client.set(self._key(name), token, px=max(int(seconds * 1000), 1))
+                await client.set(self._build_key(name), token, px=max(int(seconds * 1000), 1))
             else:
-                await client.delete(self._key(name))
+                await client.delete(self._build_key(name))
             return "", 0.0
 
         if self._redis:
-            await self._redis.ask(write, _nothing)
+            await self._redis.ask(write_shared, _build_no_token)
 
-    def _key(self, name: str) -> str:
+    def _build_key(self, name: str) -> str:
         assert self._redis is not None
         return self._redis.build_key("channel-token", name)
 
 
-async def _nothing() -> Fetched:
+async def _build_no_token() -> FetchedToken:
     return "", 0.0

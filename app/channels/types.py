@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import Any
 
 Payload = dict[str, Any]
-"""One message as a platform takes it, as JSON; it is kept until it is sent."""
+"""One message in a platform's format, as JSON; it is stored until it is sent."""
 Address = dict[str, Any]
-"""Where a customer is to be reached on a platform, as JSON."""
+"""How a customer is reached on a platform, as JSON."""
 
 
 class InboundKind(StrEnum):
@@ -25,11 +25,11 @@ class InboundKind(StrEnum):
 
 
 MEDIA_NAMES = {InboundKind.IMAGE: "图片.jpg", InboundKind.VOICE: "语音.amr", InboundKind.FILE: "视频.mp4"}
-"""Of what comes without a name."""
+"""Names of files that come without one."""
 
 
 class ReplySender(StrEnum):
-    """Who speaks to the customer."""
+    """The sender of a reply."""
 
     BOT = "bot"
     AGENT = "agent"
@@ -37,7 +37,7 @@ class ReplySender(StrEnum):
 
 
 class QueueStatus(StrEnum):
-    """What became of a message on its way. DEAD: given up."""
+    """The state of a queued message. DEAD: given up."""
 
     PENDING = "pending"
     DONE = "done"
@@ -46,9 +46,9 @@ class QueueStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InboundMessage:
-    """A customer's message. id: the platform's own, by which one that is sent twice is taken once. peer: what names the
-    conversation on the platform, as a user, or a user within a group. sent_at: by the platform's clock. user: whom the
-    platform says that it is from. media: by what the channel downloads the picture or file that came with it, empty for
+    """A customer's message. id: the platform's own, by which duplicates are recognized. peer: the id of the
+    conversation on the platform, such as a user, or a user within a group. sent_at: by the platform's clock. user: the
+    sender by the platform. media: what the channel needs to download the picture or file of the message, empty for
     none.
     """
 
@@ -87,7 +87,7 @@ class OutgoingFile:
 
 @dataclass(frozen=True, slots=True)
 class CitedSource:
-    """What a reply rests on. index: as the reply cites it; url: empty where the document has none."""
+    """A source of a reply. index: as the reply cites it; url: empty if the document has none."""
 
     index: str
     title: str
@@ -96,7 +96,7 @@ class CitedSource:
 
 @dataclass(frozen=True, slots=True)
 class ChannelReply:
-    """What a customer is told, before a platform draws it. text: Markdown; links: label and address."""
+    """A reply before a channel renders it. text: Markdown; links: label and address."""
 
     text: str
     sender: ReplySender = ReplySender.BOT
@@ -107,13 +107,13 @@ class ChannelReply:
     links: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
+        """Returns the reply as JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class CallbackRequest:
-    """A request of a platform. headers: names in lower case; body: bounded already; moment: now, aware."""
+    """A request of a platform. headers: names in lower case; body: of limited size; moment: now, with a time zone."""
 
     method: str
     query: Mapping[str, str]
@@ -124,8 +124,9 @@ class CallbackRequest:
 
 @dataclass(frozen=True, slots=True)
 class CallbackResult:
-    """What the platform is answered at once, and what came of its request. pull: there is news to be fetched. wrap:
-    makes the body of a response that carries the first piece of the reply, where the platform takes it there.
+    """The immediate response to a platform, and the messages in its request. pull: token of a notice that there are
+    messages to fetch. wrap: builds the body of a response that contains the first piece of the reply, if the platform
+    takes it there.
     """
 
     body: bytes = b""
@@ -137,7 +138,7 @@ class CallbackResult:
 
 @dataclass(frozen=True, slots=True)
 class PulledMessages:
-    """What was fetched, and from where to go on next time. more: there is more right now."""
+    """Fetched messages and the next cursor. more: whether there is more right now."""
 
     messages: tuple[InboundMessage, ...]
     cursor: str
@@ -146,9 +147,9 @@ class PulledMessages:
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """A customer's message that waits to be answered. attempts: before this one; awaited_until: when the platform
-    gives up waiting for a reply in its response, None where it does not wait; member: whom the company's backend says
-    that the platform's user is, empty where it says nothing.
+    """A customer's message that is to be answered. attempts: before this one; awaited_until: when the platform stops
+    waiting for a reply in its response, None if it does not wait; member: the member behind the platform's user, empty
+    if the company's backend named none.
     """
 
     tenant: str
@@ -166,7 +167,7 @@ class StoredMessage:
 
 @dataclass(frozen=True, slots=True)
 class StoredReply:
-    """A piece of a reply on its way. attempts: before this one."""
+    """A piece of a reply that is to be sent. attempts: before this one."""
 
     tenant: str
     account: str
@@ -193,7 +194,7 @@ class ReplyRow:
 
 @dataclass(frozen=True, slots=True)
 class ChannelActivity:
-    """What went on at an account lately, and how many users of the platform are known as members."""
+    """The latest activity of an account, and how many users of the platform are assigned to members."""
 
     last_message_at: datetime | None = None
     last_reply_at: datetime | None = None
@@ -210,7 +211,7 @@ class ChannelConversation:
 
 @dataclass(frozen=True, slots=True)
 class SentReply:
-    """How a try went. due_at: of the next one, None for none. tried: False where nothing was sent yet."""
+    """The result of a try. due_at: of the next one, None for none. tried: False if nothing was sent."""
 
     reply: StoredReply
     status: QueueStatus

@@ -1,4 +1,4 @@
-"""Any system of one's own: signed JSON in, signed JSON out, by the signature of the product's webhooks."""
+"""A channel for own systems: signed JSON in both directions, with the signature of the product's webhooks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, ValidationError
 
-from app.channels.base import Channel, ChannelOptions, require_fresh, revealed, unreadable, unsigned
-from app.channels.crypto import same
+from app.channels.base import (
+    Channel,
+    ChannelOptions,
+    build_signature_error,
+    build_unreadable_error,
+    require_fresh,
+    reveal_secret,
+)
+from app.channels.crypto import is_same_signature
 from app.channels.types import (
     Address,
     CallbackRequest,
@@ -30,7 +37,7 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 
 class WebhookMessage(BaseModel):
-    """What comes in."""
+    """The body of a request."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -43,7 +50,7 @@ class WebhookMessage(BaseModel):
 
 
 class WebhookOptions(ChannelOptions):
-    """url: what replies are sent to; secret: signs both ways."""
+    """url: where replies are sent; secret: signs both directions."""
 
     url: str = Field(pattern=r"^https?://\S+$", max_length=2000)
     secret: SecretStr = Field(min_length=16, max_length=128)
@@ -55,42 +62,42 @@ class WebhookChannel(Channel):
     Options = WebhookOptions
     proves_users = True
 
-    async def receive(self, request: CallbackRequest) -> CallbackResult:
+    async def receive_request(self, request: CallbackRequest) -> CallbackResult:
         """See `Channel`."""
         timestamp = request.headers.get(TIMESTAMP.lower(), "")
-        wanted = sign_body(revealed(self.options.secret), timestamp, request.body)
-        if not same(request.headers.get(SIGNATURE.lower(), ""), wanted):
-            raise unsigned()
+        wanted = sign_body(reveal_secret(self.options.secret), timestamp, request.body)
+        if not is_same_signature(request.headers.get(SIGNATURE.lower(), ""), wanted):
+            raise build_signature_error()
         require_fresh(timestamp, request.moment)
         try:
-            told = WebhookMessage.model_validate_json(request.body)
+            incoming = WebhookMessage.model_validate_json(request.body)
         except (ValidationError, RecursionError) as error:
-            raise unreadable() from error
-        sent_at = told.sent_at or request.moment
+            raise build_unreadable_error() from error
+        sent_at = incoming.sent_at or request.moment
         message = InboundMessage(
-            id=told.id,
-            peer=json.dumps([told.user_id, told.conversation_id]),
-            text=told.text,
-            address={"user_id": told.user_id, "conversation_id": told.conversation_id},
+            id=incoming.id,
+            peer=json.dumps([incoming.user_id, incoming.conversation_id]),
+            text=incoming.text,
+            address={"user_id": incoming.user_id, "conversation_id": incoming.conversation_id},
             sent_at=sent_at if sent_at.tzinfo else sent_at.replace(tzinfo=UTC),
-            kind=told.kind,
-            user=told.user_id,
+            kind=incoming.kind,
+            user=incoming.user_id,
         )
         return CallbackResult(b'{"accepted":true}', "application/json", (message,))
 
-    def render(self, reply: ChannelReply) -> Sequence[Payload]:
-        """See `Channel`: the receiver draws it."""
+    def render_reply(self, reply: ChannelReply) -> Sequence[Payload]:
+        """See `Channel`: the receiver renders it."""
         return [reply.to_json()]
 
-    async def send(self, address: Address, payload: Payload, key: str) -> None:
+    async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
-        told: dict[str, Any] = {"id": key, "channel": self.parts.name, **address, **payload}
-        body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
-        signed = build_headers(revealed(self.options.secret), EVENT, key, body, now())
-        await self.parts.client.tell(self.options.url, body, dict(signed))
+        content: dict[str, Any] = {"id": key, "channel": self.parts.name, **address, **payload}
+        body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+        signed = build_headers(reveal_secret(self.options.secret), EVENT, key, body, now())
+        await self.parts.client.post_body(self.options.url, body, dict(signed))
 
     async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
-        """See `Channel`: what it is; the receiver fetches the bytes with a key of its own."""
+        """See `Channel`: only the description; the receiver fetches the bytes with a key of its own."""
         about = {"id": file.id, "name": file.name, "media_type": file.media_type, "bytes": len(file.content)}
         reply = ChannelReply("", ReplySender.AGENT, session_id=file.session_id)
-        await self.send(address, {**reply.to_json(), "attachments": [about]}, key)
+        await self.send_payload(address, {**reply.to_json(), "attachments": [about]}, key)

@@ -1,5 +1,5 @@
-"""微信公众号: plain and encrypted messages; the reply goes into the response where it is there within the five seconds
-that the platform waits, else it is a customer-service message.
+"""微信公众号: plain and encrypted messages; the reply goes into the response if it is ready within the five seconds
+that the platform waits, otherwise it is sent as a customer-service message.
 """
 
 from __future__ import annotations
@@ -10,12 +10,19 @@ from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
 
-from app.channels.base import ChannelParts, require_fresh, require_small, required, revealed, unsigned
-from app.channels.crypto import same, sorted_sha1
-from app.channels.encrypted import EncryptedChannel, EncryptedOptions
+from app.channels.base import (
+    ChannelParts,
+    build_signature_error,
+    require_field,
+    require_fresh,
+    require_small,
+    reveal_secret,
+)
+from app.channels.crypto import hash_sorted_parts, is_same_signature
 from app.channels.errors import PlatformRefused
-from app.channels.markup import draw_plain, numbered, split_text
-from app.channels.tokens import Fetched
+from app.channels.markup import draw_plain, list_button_texts, split_text
+from app.channels.tencent import EncryptedChannel, EncryptedOptions
+from app.channels.tokens import FetchedToken
 from app.channels.types import (
     Address,
     CallbackRequest,
@@ -27,7 +34,7 @@ from app.channels.types import (
     OutgoingFile,
     Payload,
 )
-from app.channels.wechat_api import KINDS, WechatApi, fetched, media_of, read_fields, sent_at, write_fields
+from app.channels.wechat_api import KINDS, WechatApi, build_media, parse_sent_at, read_fields, read_token, write_fields
 from app.limits.types import Rate
 
 MAX_BYTES = 2048
@@ -53,21 +60,21 @@ class WechatChannel(EncryptedChannel):
 
     Options = WechatOptions
     rate: ClassVar[Rate] = Rate(300)
-    waits = 4.5
+    wait_seconds = 4.5
     has_token: ClassVar[bool] = True
 
     def __init__(self, options: WechatOptions, parts: ChannelParts) -> None:
         super().__init__(options, parts, options.app_id)
-        self._api = WechatApi(parts, options.api_base, self._token)
-        self.holds = not options.customer_service
+        self._api = WechatApi(parts, options.api_base, self._fetch_token)
+        self.is_passive = not options.customer_service
 
     def open_request(self, request: CallbackRequest) -> bytes:
-        """See `EncryptedChannel`: signed without the content, and with it as well in the encrypted mode."""
+        """See `EncryptedChannel`: one signature without the content, and in the encrypted mode a second one with it."""
         query = request.query
         timestamp = query.get("timestamp", "")
-        wanted = sorted_sha1(revealed(self.options.token), timestamp, query.get("nonce", ""))
-        if not same(query.get("signature", ""), wanted):
-            raise unsigned()
+        wanted = hash_sorted_parts(reveal_secret(self.options.token), timestamp, query.get("nonce", ""))
+        if not is_same_signature(query.get("signature", ""), wanted):
+            raise build_signature_error()
         require_fresh(timestamp, request.moment)
         if request.method == "GET":
             return query.get("echostr", "")[:256].encode()
@@ -76,52 +83,56 @@ class WechatChannel(EncryptedChannel):
     def read_message(self, opened: bytes, request: CallbackRequest) -> CallbackResult:
         """See `EncryptedChannel`."""
         fields = read_fields(opened)
-        message = self._message(fields)
+        message = self._build_message(fields)
         if message is None:
             return CallbackResult(SUCCESS)
 
         def wrap(payload: Payload) -> bytes:
-            told = write_fields(_passive(fields, payload))
-            return write_fields(self.seal_response(told, request)) if self.cipher else told
+            xml = write_fields(_build_passive_reply(fields, payload))
+            return write_fields(self.seal_response(xml, request)) if self.cipher else xml
 
         return CallbackResult(SUCCESS, "text/xml", (message,), wrap=wrap)
 
-    def render(self, reply: ChannelReply) -> Sequence[Payload]:
-        """See `Channel`: with a menu below the last piece, which a response shows as lines."""
-        pieces = split_text(draw_plain(reply, suggestions=False), MAX_BYTES - 400, 1 if self.holds else 3)
+    def render_reply(self, reply: ChannelReply) -> Sequence[Payload]:
+        """See `Channel`: with a menu below the last piece; a response shows it as lines."""
+        pieces = split_text(draw_plain(reply, suggestions=False), MAX_BYTES - 400, 1 if self.is_passive else 3)
         drawn: list[Payload] = [{"text": piece} for piece in pieces]
-        if menu := numbered(reply, 60):
+        if menu := list_button_texts(reply, 60):
             drawn[-1]["menu"] = list(menu)
         return drawn
 
-    async def download(self, media: Payload, most: int) -> Sequence[MediaFile]:
+    async def download_media(self, media: Payload, most: int) -> Sequence[MediaFile]:
         """See `Channel`."""
-        return await self._api.media(media, most)
+        return await self._api.download_media(media, most)
 
-    async def send(self, address: Address, payload: Payload, key: str) -> None:
+    async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
-        if self.holds:
+        if self.is_passive:
             raise PlatformRefused("the reply was not there in time, and the account sends no customer-service messages")
         body: dict[str, Any] = {"touser": address["openid"], "msgtype": "text", "text": {"content": payload["text"]}}
         if menu := payload.get("menu"):
             items = [{"id": str(number), "content": item} for number, item in enumerate(menu, 1)]
-            told = {"head_content": payload["text"], "list": items, "tail_content": ""}
-            body = {"touser": address["openid"], "msgtype": "msgmenu", "msgmenu": told}
-        await self._api.call("/cgi-bin/message/custom/send", body)
+            menu_body = {"head_content": payload["text"], "list": items, "tail_content": ""}
+            body = {"touser": address["openid"], "msgtype": "msgmenu", "msgmenu": menu_body}
+        await self._api.call_api("/cgi-bin/message/custom/send", body)
 
     async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
-        """See `Channel`: pictures; customer-service messages know no files."""
-        if self.holds or not file.is_picture:
+        """See `Channel`: only pictures, since customer-service messages have no files."""
+        if self.is_passive or not file.is_picture:
             raise PlatformRefused("the platform takes pictures only, from accounts that may send them")
         require_small(file, MAX_PICTURE_BYTES)
-        image = {"media_id": await self._api.upload(file, "image")}
+        image = {"media_id": await self._api.upload_file(file, "image")}
         body = {"touser": address["openid"], "msgtype": "image", "image": image}
-        await self._api.call("/cgi-bin/message/custom/send", body)
+        await self._api.call_api("/cgi-bin/message/custom/send", body)
 
-    def _message(self, fields: Mapping[str, str]) -> InboundMessage | None:
-        """None for what is no message, as somebody who leaves."""
-        user, kind, text = required(fields, "FromUserName"), required(fields, "MsgType"), fields.get("Content", "")
-        moment = sent_at(fields)
+    def _build_message(self, fields: Mapping[str, str]) -> InboundMessage | None:
+        """Reads a message; None for other events, such as a user who leaves."""
+        user, kind, text = (
+            require_field(fields, "FromUserName"),
+            require_field(fields, "MsgType"),
+            fields.get("Content", ""),
+        )
+        moment = parse_sent_at(fields)
         name = fields.get("MsgId") or f"{user}:{fields['CreateTime']}:{fields.get('Event', '')}"
         known = KINDS.get(kind)
         if kind == "event":
@@ -133,22 +144,24 @@ class WechatChannel(EncryptedChannel):
             text = fields.get("PicUrl", "")
         if known is None:
             return None
-        media = media_of(known, fields.get("MediaId"))
+        media = build_media(known, fields.get("MediaId"))
         return InboundMessage(name, user, text, {"openid": user}, moment, known, user, media)
 
-    async def _token(self) -> Fetched:
-        """The stable one, which is the same for all who ask."""
+    async def _fetch_token(self) -> FetchedToken:
+        """Fetches the stable token, which is the same for all callers."""
         options = self.options
         body = {
             "grant_type": "client_credential",
             "appid": options.app_id,
-            "secret": revealed(options.app_secret),
+            "secret": reveal_secret(options.app_secret),
         }
-        return fetched(await self.parts.client.call("POST", f"{options.api_base}/cgi-bin/stable_token", json=body))
+        return read_token(
+            await self.parts.client.request_json("POST", f"{options.api_base}/cgi-bin/stable_token", json=body)
+        )
 
 
-def _passive(fields: Mapping[str, str], payload: Payload) -> Mapping[str, str | int]:
-    """A reply within the response."""
+def _build_passive_reply(fields: Mapping[str, str], payload: Payload) -> Mapping[str, str | int]:
+    """Builds the fields of a reply within the response."""
     text = "\n".join([payload["text"], *(f"· {item}" for item in payload.get("menu", ()))])
     return {
         "ToUserName": fields["FromUserName"],

@@ -1,4 +1,4 @@
-"""What the interfaces of WeChat and WeCom have in common: flat XML in, JSON out, `errcode` in every response."""
+"""The common part of the interfaces of WeChat and WeCom: flat XML in, JSON out, `errcode` in every response."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
 
-from app.channels.base import ChannelParts, unreadable
+from app.channels.base import ChannelParts, build_unreadable_error
 from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
-from app.channels.tokens import Fetched
+from app.channels.tokens import FetchedToken
 from app.channels.types import MEDIA_NAMES, InboundKind, MediaFile, OutgoingFile
 
 MAX_XML_BYTES = 64 * 1024
 EXPIRED = frozenset({40001, 40014, 42001, 42009})
 BUSY = frozenset({-1, 45009, 45011, 45033})
-"""Codes of the platform: it has enough for now."""
+"""Codes of the platform: too many requests."""
 BUSY_SECONDS = 60.0
 KINDS = {
     "text": InboundKind.TEXT,
@@ -31,18 +31,18 @@ KINDS = {
 
 
 def read_fields(body: bytes) -> dict[str, str]:
-    """The fields of a message, which are not nested where we need them. Raises InvalidRequest."""
+    """Returns the top-level fields of a message. Raises InvalidRequest."""
     if len(body) > MAX_XML_BYTES or b"<!" in body.replace(b"<![CDATA[", b""):  # no document types, so no entities
-        raise unreadable()
+        raise build_unreadable_error()
     try:
         root = ElementTree.fromstring(body)
     except (ElementTree.ParseError, ValueError, LookupError) as error:
-        raise unreadable() from error
+        raise build_unreadable_error() from error
     return {child.tag: child.text or "" for child in root}
 
 
 def write_fields(fields: Mapping[str, str | int]) -> bytes:
-    """The same the other way round."""
+    """Returns fields as an XML message."""
     root = ElementTree.Element("xml")
     for name, value in fields.items():
         ElementTree.SubElement(root, name).text = str(value)
@@ -50,75 +50,101 @@ def write_fields(fields: Mapping[str, str | int]) -> bytes:
     return written
 
 
-def sent_at(fields: Mapping[str, str]) -> datetime:
-    """CreateTime. Raises InvalidRequest."""
+def parse_sent_at(fields: Mapping[str, str]) -> datetime:
+    """Returns the time in CreateTime. Raises InvalidRequest."""
     text = fields.get("CreateTime", "")
     if not (text.isascii() and text.isdigit() and len(text) < 12):
-        raise unreadable()
+        raise build_unreadable_error()
     return datetime.fromtimestamp(int(text), UTC)
 
 
 class WechatApi:
-    """Calls with an access token. fetch: gets one."""
+    """Calls the interface with an access token. fetch: fetches one."""
 
-    def __init__(self, parts: ChannelParts, base: str, fetch: Callable[[], Awaitable[Fetched]]) -> None:
+    def __init__(self, parts: ChannelParts, base: str, fetch: Callable[[], Awaitable[FetchedToken]]) -> None:
         self._parts = parts
         self._base = base
         self._fetch = fetch
 
-    async def call(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Raises PlatformUnavailable, PlatformRefused. The platform shows escapes as they are, so there are none."""
+    async def call_api(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Posts JSON, without escapes, since the platform shows them literally.
+
+        Args:
+            path: The path of the interface.
+            body: The body.
+
+        Returns:
+            The response.
+
+        Raises:
+            PlatformUnavailable: It may succeed later.
+            PlatformRefused: It will never succeed.
+        """
         content = json.dumps(body, ensure_ascii=False).encode()
 
-        async def ask(token: str) -> dict[str, Any]:
+        async def send_with_token(token: str) -> dict[str, Any]:
             url, params = f"{self._base}{path}", {"access_token": token}
-            return checked(await self._parts.client.call("POST", url, params=params, content=content))
+            return check_response(await self._parts.client.request_json("POST", url, params=params, content=content))
 
-        return await self._parts.tokens.use(self._parts.name, self._fetch, ask)
+        return await self._parts.tokens.run_with_token(self._parts.name, self._fetch, send_with_token)
 
-    async def upload(self, file: OutgoingFile, kind: str) -> str:
-        """The id of a temporary file ("新增临时素材"). kind: `image`, `file`. Raises PlatformUnavailable,
-        PlatformRefused.
+    async def upload_file(self, file: OutgoingFile, kind: str) -> str:
+        """Uploads a temporary file ("新增临时素材").
+
+        Args:
+            file: The file.
+            kind: `image` or `file`.
+
+        Returns:
+            The id of the file.
+
+        Raises:
+            PlatformUnavailable: It may succeed later.
+            PlatformRefused: It will never succeed.
         """
         url, sent = f"{self._base}/cgi-bin/media/upload", {"media": (file.name, file.content, file.media_type)}
 
-        async def ask(token: str) -> dict[str, Any]:
+        async def send_with_token(token: str) -> dict[str, Any]:
             params = {"access_token": token, "type": kind}
-            return checked(await self._parts.client.call("POST", url, params=params, files=sent))
+            return check_response(await self._parts.client.request_json("POST", url, params=params, files=sent))
 
-        id = (await self._parts.tokens.use(self._parts.name, self._fetch, ask)).get("media_id")
+        id = (await self._parts.tokens.run_with_token(self._parts.name, self._fetch, send_with_token)).get("media_id")
         if not isinstance(id, str) or not id:
             raise PlatformUnavailable("the response has no media_id")
         return id
 
-    async def media(self, media: Mapping[str, Any], most: int) -> Sequence[MediaFile]:
-        """A temporary file ("获取临时素材"). Raises PlatformUnavailable, PlatformRefused."""
+    async def download_media(self, media: Mapping[str, Any], most: int) -> Sequence[MediaFile]:
+        """Downloads a temporary file ("获取临时素材"); see `Channel.download_media`."""
         url = f"{self._base}/cgi-bin/media/get"
 
-        async def ask(token: str) -> bytes:
+        async def send_with_token(token: str) -> bytes:
             params = {"access_token": token, "media_id": media["id"]}
-            content, kind = await self._parts.client.download("GET", url, most, params=params)
+            content, kind = await self._parts.client.download_file("GET", url, most, params=params)
             if kind in ("application/json", "text/plain"):  # an error, or the address of a video
-                checked(json.loads(content))
+                check_response(json.loads(content))
                 raise PlatformRefused("the platform gives no file")
             return content
 
-        return [MediaFile(media["name"], await self._parts.tokens.use(self._parts.name, self._fetch, ask))]
+        return [
+            MediaFile(
+                media["name"], await self._parts.tokens.run_with_token(self._parts.name, self._fetch, send_with_token)
+            )
+        ]
 
 
-def media_of(kind: InboundKind, id: object, name: object = "") -> dict[str, str]:
-    """By what `WechatApi.media` finds a file; empty for none."""
+def build_media(kind: InboundKind, id: object, name: object = "") -> dict[str, str]:
+    """Returns what `WechatApi.download_media` needs to find a file; empty for none."""
     if not isinstance(id, str) or not id or kind not in MEDIA_NAMES:
         return {}
     return {"id": id[:512], "name": name if isinstance(name, str) and name else MEDIA_NAMES[kind]}
 
 
-def checked(told: dict[str, Any]) -> dict[str, Any]:
-    """A response that says that all is well. Raises PlatformUnavailable, PlatformRefused."""
-    code = told.get("errcode", 0)
+def check_response(data: dict[str, Any]) -> dict[str, Any]:
+    """Returns a successful response. Raises PlatformUnavailable, PlatformRefused."""
+    code = data.get("errcode", 0)
     if code == 0:
-        return told
-    message = f"{code} {str(told.get('errmsg', ''))[:150]}"
+        return data
+    message = f"{code} {str(data.get('errmsg', ''))[:150]}"
     if code in EXPIRED:
         raise TokenExpired(message)
     if code in BUSY:
@@ -126,10 +152,10 @@ def checked(told: dict[str, Any]) -> dict[str, Any]:
     raise PlatformRefused(message)
 
 
-def fetched(told: dict[str, Any]) -> Fetched:
-    """A token out of a response. Raises PlatformUnavailable, PlatformRefused."""
-    checked(told)
-    token, seconds = told.get("access_token"), told.get("expires_in")
+def read_token(data: dict[str, Any]) -> FetchedToken:
+    """Returns the token in a response. Raises PlatformUnavailable, PlatformRefused."""
+    check_response(data)
+    token, seconds = data.get("access_token"), data.get("expires_in")
     if not isinstance(token, str) or not token or not isinstance(seconds, int):
         raise PlatformUnavailable("the response has no token")
     return token, float(seconds)

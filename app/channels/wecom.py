@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from app.channels.base import required
-from app.channels.encrypted import CorpChannel, CorpOptions
-from app.channels.markup import draw_markdown, numbered, split_text
+from app.channels.base import require_field
+from app.channels.markup import draw_markdown, list_button_texts, split_text
+from app.channels.tencent import CorpChannel, CorpOptions
 from app.channels.types import (
     Address,
     CallbackRequest,
@@ -20,7 +20,7 @@ from app.channels.types import (
     OutgoingFile,
     Payload,
 )
-from app.channels.wechat_api import KINDS, media_of, read_fields, sent_at
+from app.channels.wechat_api import KINDS, build_media, parse_sent_at, read_fields
 from app.limits.types import Rate
 
 MAX_BYTES = 2048
@@ -28,7 +28,7 @@ TITLE = "您可以试试问我"
 
 
 class WecomOptions(CorpOptions):
-    """Of an application that the company made ("自建应用")."""
+    """The options of an application that the company made ("自建应用")."""
 
     agent_id: int = Field(ge=1)
 
@@ -42,8 +42,12 @@ class WecomChannel(CorpChannel):
     def read_message(self, opened: bytes, request: CallbackRequest) -> CallbackResult:
         """See `EncryptedChannel`."""
         fields = read_fields(opened)
-        user, kind, text = required(fields, "FromUserName"), required(fields, "MsgType"), fields.get("Content", "")
-        moment, known = sent_at(fields), KINDS.get(kind)
+        user, kind, text = (
+            require_field(fields, "FromUserName"),
+            require_field(fields, "MsgType"),
+            fields.get("Content", ""),
+        )
+        moment, known = parse_sent_at(fields), KINDS.get(kind)
         name = fields.get("MsgId") or f"{user}:{fields['CreateTime']}:{fields.get('Event', '')}"
         if kind == "event":
             pressed = fields.get("Event") == "template_card_event"
@@ -53,17 +57,17 @@ class WecomChannel(CorpChannel):
             text = fields.get("PicUrl", "")
         if known is None:
             return CallbackResult()
-        media = media_of(known, fields.get("MediaId"))
+        media = build_media(known, fields.get("MediaId"))
         address = {"user": user}
         return CallbackResult(messages=(InboundMessage(name, user, text, address, moment, known, user, media),))
 
-    def render(self, reply: ChannelReply) -> Sequence[Payload]:
+    def render_reply(self, reply: ChannelReply) -> Sequence[Payload]:
         """See `Channel`."""
         drawn: list[Payload] = [
             {"msgtype": "markdown", "markdown": {"content": piece}}
             for piece in split_text(draw_markdown(reply), MAX_BYTES)
         ]
-        if suggestions := numbered(reply, 60):
+        if suggestions := list_button_texts(reply, 60):
             card = {
                 "card_type": "button_interaction",
                 "main_title": {"title": TITLE},
@@ -72,13 +76,13 @@ class WecomChannel(CorpChannel):
             drawn.append({"msgtype": "template_card", "template_card": card})
         return drawn
 
-    async def send(self, address: Address, payload: Payload, key: str) -> None:
+    async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
         body = {**payload, "touser": address["user"], "agentid": self.options.agent_id}
         if "template_card" in payload:
             body["template_card"] = {**payload["template_card"], "task_id": key}
-        await self.api.call("/cgi-bin/message/send", body)
+        await self.api.call_api("/cgi-bin/message/send", body)
 
     async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
         """See `Channel`."""
-        await self.send(address, await self.upload_file(file), key)
+        await self.send_payload(address, await self.build_file_message(file), key)

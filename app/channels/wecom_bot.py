@@ -1,5 +1,5 @@
-"""企业微信智能机器人: encrypted JSON in; the reply goes into the response while the platform waits, else once to the
-address that came with the message.
+"""企业微信智能机器人: encrypted JSON in; the reply goes into the response while the platform waits, otherwise once to
+the reply address of the message.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from app.channels.base import required, unreadable
-from app.channels.encrypted import EncryptedChannel, EncryptedOptions
-from app.channels.markup import draw_markdown, numbered, split_text
+from app.channels.base import build_unreadable_error, require_field
+from app.channels.markup import draw_markdown, list_button_texts, split_text
+from app.channels.tencent import EncryptedChannel, EncryptedOptions
 from app.channels.types import (
     Address,
     CallbackRequest,
@@ -20,11 +20,11 @@ from app.channels.types import (
     InboundMessage,
     Payload,
 )
-from app.channels.wechat_api import KINDS, checked
+from app.channels.wechat_api import KINDS, check_response
 from app.limits.types import Rate
 
 MAX_BYTES = 20_000
-"""The platform takes 20,480."""
+"""Bytes of a reply; the limit of the platform is 20,480."""
 
 
 class WecomBotChannel(EncryptedChannel):
@@ -32,17 +32,17 @@ class WecomBotChannel(EncryptedChannel):
 
     Options = EncryptedOptions
     rate: ClassVar[Rate] = Rate(6000)
-    waits = 4.5
+    wait_seconds = 4.5
 
     def find_ciphertext(self, body: bytes) -> str:
         """See `EncryptedChannel`."""
-        encrypted = _read(body).get("encrypt")
+        encrypted = _parse_body(body).get("encrypt")
         return encrypted if isinstance(encrypted, str) else ""
 
     def read_message(self, opened: bytes, request: CallbackRequest) -> CallbackResult:
         """See `EncryptedChannel`."""
-        told = _read(opened)
-        message = self._message(told, request)
+        data = _parse_body(opened)
+        message = self._build_message(data, request)
         if message is None:
             return CallbackResult()
 
@@ -58,50 +58,50 @@ class WecomBotChannel(EncryptedChannel):
 
         return CallbackResult(b"", "application/json", (message,), wrap=wrap)
 
-    def render(self, reply: ChannelReply) -> Sequence[Payload]:
-        """See `Channel`: one message, since there is one way to send it."""
-        said = "\n".join(f"- {item}" for item in numbered(reply, 60))
+    def render_reply(self, reply: ChannelReply) -> Sequence[Payload]:
+        """See `Channel`: one message, since a reply address works once."""
+        said = "\n".join(f"- {item}" for item in list_button_texts(reply, 60))
         (text,) = split_text("\n\n".join(part for part in (draw_markdown(reply), said) if part), MAX_BYTES, 1)
         return [{"content": text}]
 
-    async def send(self, address: Address, payload: Payload, key: str) -> None:
+    async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
         body = {"msgtype": "markdown", "markdown": {"content": payload["content"]}}
         content = json.dumps(body, ensure_ascii=False).encode()
-        checked(await self.parts.client.call("POST", address["url"], content=content))
+        check_response(await self.parts.client.request_json("POST", address["url"], content=content))
 
-    def _message(self, told: Mapping[str, Any], request: CallbackRequest) -> InboundMessage | None:
-        """None for what is no message."""
-        name, user = required(told, "msgid"), required(required(told, "from", dict), "userid")
-        kind, url = required(told, "msgtype"), required(told, "response_url")
+    def _build_message(self, data: Mapping[str, Any], request: CallbackRequest) -> InboundMessage | None:
+        """Reads a message; None for other events."""
+        name, user = require_field(data, "msgid"), require_field(require_field(data, "from", dict), "userid")
+        kind, url = require_field(data, "msgtype"), require_field(data, "response_url")
         if not url.startswith(f"{self.options.api_base}/"):  # nobody has our replies sent elsewhere
-            raise unreadable()
+            raise build_unreadable_error()
         known, text = KINDS.get(kind), ""
         if kind == "event":
-            entered = required(told, "event", dict).get("eventtype") == "enter_chat"
+            entered = require_field(data, "event", dict).get("eventtype") == "enter_chat"
             known = InboundKind.ENTER if entered else None
         elif kind in ("text", "voice"):  # the platform wrote down what was said
-            known, text = InboundKind.TEXT, str(required(told, kind, dict).get("content", ""))
+            known, text = InboundKind.TEXT, str(require_field(data, kind, dict).get("content", ""))
         elif kind == "mixed":
-            known, text = InboundKind.TEXT, _mixed(required(told, "mixed", dict))
+            known, text = InboundKind.TEXT, _join_texts(require_field(data, "mixed", dict))
         if known is None:
             return None
-        peer = f"{told.get('chatid', '')}:{user}"
+        peer = f"{data.get('chatid', '')}:{user}"
         return InboundMessage(name, peer, text.strip(), {"url": url}, request.moment, known, user)
 
 
-def _mixed(told: Mapping[str, Any]) -> str:
-    """The words between pictures."""
-    items = told.get("msg_item")
+def _join_texts(data: Mapping[str, Any]) -> str:
+    """Joins the texts between pictures."""
+    items = data.get("msg_item")
     texts = [item.get("text") for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     return " ".join(str(text.get("content", "")) for text in texts if isinstance(text, dict))
 
 
-def _read(body: bytes) -> Mapping[str, Any]:
+def _parse_body(body: bytes) -> Mapping[str, Any]:
     try:
-        told = json.loads(body)
+        data = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise unreadable() from error
-    if not isinstance(told, dict):
-        raise unreadable()
-    return told
+        raise build_unreadable_error() from error
+    if not isinstance(data, dict):
+        raise build_unreadable_error()
+    return data

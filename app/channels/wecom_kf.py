@@ -1,4 +1,4 @@
-"""微信客服, as WeCom offers it: the callback only tells that there is something, messages are fetched."""
+"""微信客服 by WeCom: the callback only says that there are messages, which are then fetched."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from app.channels.encrypted import CorpChannel, CorpOptions
 from app.channels.errors import PlatformUnavailable
-from app.channels.markup import draw_plain, numbered, split_text
+from app.channels.markup import draw_plain, list_button_texts, split_text
+from app.channels.tencent import CorpChannel, CorpOptions
 from app.channels.types import (
     Address,
     CallbackRequest,
@@ -22,7 +22,7 @@ from app.channels.types import (
     Payload,
     PulledMessages,
 )
-from app.channels.wechat_api import KINDS, media_of, read_fields
+from app.channels.wechat_api import KINDS, build_media, read_fields
 from app.limits.types import Rate
 
 MAX_BYTES = 2048
@@ -32,7 +32,7 @@ AT_ONCE = 1000
 
 
 class WecomKfOptions(CorpOptions):
-    """Of one account ("客服账号"), `open_kfid`."""
+    """The options of one account ("客服账号"), `open_kfid`."""
 
     open_kfid: str = Field(min_length=1, max_length=64)
 
@@ -50,21 +50,21 @@ class WecomKfChannel(CorpChannel):
         mine = fields.get("Event") == "kf_msg_or_event" and fields.get("OpenKfId") == self.options.open_kfid
         return CallbackResult(b"success", pull=fields.get("Token", "") if mine else "")
 
-    async def pull(self, cursor: str, token: str) -> PulledMessages:
+    async def pull_messages(self, cursor: str, token: str) -> PulledMessages:
         """See `Channel`."""
         asked = {"cursor": cursor, "token": token, "limit": AT_ONCE, "open_kfid": self.options.open_kfid}
-        told = await self.api.call("/cgi-bin/kf/sync_msg", {name: value for name, value in asked.items() if value})
-        listed, following = told.get("msg_list", []), told.get("next_cursor", cursor)
+        data = await self.api.call_api("/cgi-bin/kf/sync_msg", {name: value for name, value in asked.items() if value})
+        listed, following = data.get("msg_list", []), data.get("next_cursor", cursor)
         if not isinstance(listed, list) or not isinstance(following, str):
             raise PlatformUnavailable("the response is not as documented")
-        found = [message for one in listed if (message := _message(one)) is not None]
-        return PulledMessages(tuple(found), following, more=told.get("has_more") == 1)
+        found = [message for one in listed if (message := _build_message(one)) is not None]
+        return PulledMessages(tuple(found), following, more=data.get("has_more") == 1)
 
-    def render(self, reply: ChannelReply) -> Sequence[Payload]:
+    def render_reply(self, reply: ChannelReply) -> Sequence[Payload]:
         """See `Channel`: with a menu below the last piece."""
         pieces = split_text(draw_plain(reply, suggestions=False), MAX_BYTES)
         drawn: list[Payload] = [{"msgtype": "text", "text": {"content": piece}} for piece in pieces]
-        if suggestions := numbered(reply, 60):
+        if suggestions := list_button_texts(reply, 60):
             items = [
                 {"type": "click", "click": {"id": str(number), "content": item}}
                 for number, item in enumerate(suggestions, 1)
@@ -75,26 +75,26 @@ class WecomKfChannel(CorpChannel):
             drawn.append({"msgtype": "msgmenu", "msgmenu": {"head_content": [head, *rest][-1], "list": items}})
         return drawn
 
-    async def send(self, address: Address, payload: Payload, key: str) -> None:
+    async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
         body = {**payload, "touser": address["user"], "open_kfid": self.options.open_kfid, "msgid": key}
-        await self.api.call("/cgi-bin/kf/send_msg", body)
+        await self.api.call_api("/cgi-bin/kf/send_msg", body)
 
     async def send_file(self, address: Address, file: OutgoingFile, key: str) -> None:
         """See `Channel`."""
-        await self.send(address, await self.upload_file(file), key)
+        await self.send_payload(address, await self.build_file_message(file), key)
 
 
-def _message(told: Any) -> InboundMessage | None:
-    """None for what no customer sent."""
-    if not isinstance(told, Mapping) or told.get("origin") != FROM_CUSTOMER:
+def _build_message(data: Any) -> InboundMessage | None:
+    """Reads a message; None if no customer sent it."""
+    if not isinstance(data, Mapping) or data.get("origin") != FROM_CUSTOMER:
         return None
-    name, user, moment = told.get("msgid"), told.get("external_userid"), told.get("send_time")
-    kind = KINDS.get(str(told.get("msgtype")), InboundKind.FILE)
-    text = told.get("text", {}).get("content", "") if kind is InboundKind.TEXT else ""
+    name, user, moment = data.get("msgid"), data.get("external_userid"), data.get("send_time")
+    kind = KINDS.get(str(data.get("msgtype")), InboundKind.FILE)
+    text = data.get("text", {}).get("content", "") if kind is InboundKind.TEXT else ""
     if not (isinstance(name, str) and isinstance(user, str) and isinstance(moment, int) and isinstance(text, str)):
         return None
-    sent = told.get(str(told.get("msgtype")))
-    media = media_of(kind, sent.get("media_id"), sent.get("filename")) if isinstance(sent, Mapping) else {}
+    sent = data.get(str(data.get("msgtype")))
+    media = build_media(kind, sent.get("media_id"), sent.get("filename")) if isinstance(sent, Mapping) else {}
     at = datetime.fromtimestamp(moment, UTC)
     return InboundMessage(name, user, text, {"user": user}, at, kind, user, media)

@@ -1,4 +1,4 @@
-"""Answers what came in."""
+"""Answers messages that came in on channels."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from app.errors import AppError, InvalidRequest, RateLimited
 from app.ids import create_id
 
 AT_ONCE = 16
-"""Messages that a process answers at once."""
+"""Messages that a process answers at the same time."""
 LEASE = timedelta(minutes=3)
 FIRST_PAUSE = timedelta(seconds=5)
 MAX_ATTEMPTS = 5
 
 
 class MessageWorker(WorkLoop):
-    """on_answered: called when replies are there to be sent."""
+    """Answers messages. on_answered: called when there are replies to send."""
 
     name = "channel-messages"
 
@@ -42,60 +42,60 @@ class MessageWorker(WorkLoop):
         self._on_answered = on_answered
         self._running: set[asyncio.Task[None]] = set()
 
-    async def settle(self) -> int:
-        """Begins to answer what is due."""
+    async def run_round(self) -> int:
+        """Starts to answer the messages that are due."""
         room = AT_ONCE - len(self._running)
         claimed = await self._repository.claim_messages(self._channels, room, LEASE) if room else []
         for message in claimed:
-            task = asyncio.create_task(self._work(message), name="channel-message")
+            task = asyncio.create_task(self._answer_message(message), name="channel-message")
             self._running.add(task)
-            task.add_done_callback(self._finished)
+            task.add_done_callback(self._finish_task)
         return len(claimed)
 
     async def close(self) -> None:
-        """Stops; what is under way is answered after the next start."""
+        """Stops; unfinished messages are answered after the next start."""
         await super().close()
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
 
-    def _finished(self, task: asyncio.Task[None]) -> None:
+    def _finish_task(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
         if not task.cancelled() and (error := task.exception()):  # the database is away: once the lease is over
             logger.opt(exception=error).error("what came of a message of a channel cannot be kept")
         self.wake()  # the next one of its session may begin
 
-    async def _work(self, message: StoredMessage) -> None:
+    async def _answer_message(self, message: StoredMessage) -> None:
         log = logger.bind(tenant=message.tenant, channel=message.account, session=message.session_id)
         try:
-            status, reply = QueueStatus.DONE, await self._dispatcher.answer(message)
+            status, reply = QueueStatus.DONE, await self._dispatcher.answer_message(message)
         except (RateLimited, InvalidRequest) as error:
-            status, reply = QueueStatus.DONE, self._dispatcher.refusal(message, error)
-        except Exception as error:  # whatever an outage raises, the customer is answered later, or told
+            status, reply = QueueStatus.DONE, self._dispatcher.build_refusal(message, error)
+        except Exception as error:  # whatever an outage raises, the customer is answered later, or gets a notice
             if message.attempts + 1 < MAX_ATTEMPTS:
                 log.opt(exception=error).warning("a message of a channel cannot be answered yet")
-                await self._repository.postpone_message(message, _pause(message, error))
+                await self._repository.postpone_message(message, _compute_pause(message, error))
                 return
             log.opt(exception=error).error("a message of a channel is given up")
-            status, reply = QueueStatus.DEAD, await self._dispatcher.apology(message)
+            status, reply = QueueStatus.DEAD, await self._dispatcher.build_apology(message)
         channel = self._channels[message.tenant, message.account]
-        await self._repository.settle_message(message, status, pieces_of(channel, reply) if reply else [])
+        await self._repository.settle_message(message, status, render_replies(channel, reply) if reply else [])
         self._on_answered()
 
 
-def pieces_of(channel: Channel, *replies: ChannelReply) -> list[tuple[str, Payload]]:
-    """Replies as the channel draws them, with ids that rise in their order."""
-    return with_ids([payload for reply in replies for payload in channel.render(reply)])
+def render_replies(channel: Channel, *replies: ChannelReply) -> list[tuple[str, Payload]]:
+    """Renders replies for a channel; returns the messages with ids that rise in their order."""
+    return number_payloads([payload for reply in replies for payload in channel.render_reply(reply)])
 
 
-def with_ids(drawn: Sequence[Payload]) -> list[tuple[str, Payload]]:
-    """Messages with ids that rise in their order."""
+def number_payloads(drawn: Sequence[Payload]) -> list[tuple[str, Payload]]:
+    """Gives messages ids that rise in their order."""
     start = create_id()
     return [(f"{start[:-4]}{number:04x}", payload) for number, payload in enumerate(drawn)]
 
 
-def _pause(message: StoredMessage, error: Exception) -> timedelta:
-    """Twice as long each time, and as long as the error says."""
-    told = timedelta(seconds=error.details.get("retry_after", 0) if isinstance(error, AppError) else 0)
+def _compute_pause(message: StoredMessage, error: Exception) -> timedelta:
+    """Returns the pause before the next try: doubled each time, and at least as long as the error says."""
+    wanted = timedelta(seconds=error.details.get("retry_after", 0) if isinstance(error, AppError) else 0)
     doubled: timedelta = FIRST_PAUSE * 2**message.attempts
-    return min(max(doubled, told), LONGEST_PAUSE)
+    return min(max(doubled, wanted), LONGEST_PAUSE)

@@ -15,7 +15,7 @@ from agents.types import Answer, Done, Evidence, Meta, ModelCall, Outcome, Quest
 from agents.understanding.reading import Reading, read
 from agents.understanding.state import ATTACHMENT
 from app.attachments.service import AttachmentService
-from app.attachments.types import PICTURE_SENT, words_for
+from app.attachments.types import PICTURE_SENT, build_display_text
 from app.chat.account import Account
 from app.chat.computation import ComputationPool
 from app.chat.flight import Events, Flight
@@ -154,7 +154,9 @@ class ChatService:
         if not message.attachments or self._attachments is None:
             return message
         key = SessionKey(message.tenant, message.session_id)
-        return replace(message, attached=await self._attachments.use(key, message.attachments, Side.CUSTOMER))
+        return replace(
+            message, attached=await self._attachments.attach_to_message(key, message.attachments, Side.CUSTOMER)
+        )
 
     def _check_message(self, message: Message) -> _CheckedMessage:
         """Checks what the customer wrote. The guard's patterns protect models, so a message for a person is only
@@ -308,7 +310,7 @@ class ChatService:
                     rows_of=(holder := find_rows_owner(answer, message.caller)),
                     trace_id=message.trace_id,
                     trace=None if for_desk else turn.build_trace(done),
-                    attachments=[one.brief() for one in message.attached],
+                    attachments=[one.build_brief() for one in message.attached],
                     state=before.add_turn(question.text, answer, holder).to_json(),
                     page=read_place(message.page) if message.page else None,
                 )
@@ -330,7 +332,7 @@ class _CheckedMessage:
         """Returns the message with a description of its attachments in place of the missing text."""
         if message.text.strip() or not message.attached:
             return self
-        return _CheckedMessage(words_for("", [one.brief() for one in message.attached]))
+        return _CheckedMessage(build_display_text("", [one.build_brief() for one in message.attached]))
 
 
 class _Turn:

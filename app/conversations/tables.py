@@ -37,7 +37,7 @@ class StoredTurn(Base):
     """One question and its reply; `response` is the whole chat response as it was sent, without a session's secret.
 
     `rows_of` is the member whose business data it holds, empty for none; `state` what the conversation was about then;
-    `trace_id` of the request that brought it; `attachments`: see `Attachment.brief`.
+    `trace_id` of the request that brought it; `attachments`: see `Attachment.build_brief`.
     """
 
     __tablename__ = "turns"

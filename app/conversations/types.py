@@ -72,7 +72,7 @@ class TurnRow:
     """One question and its reply. `standalone` is the question as it was searched; `response` what was sent.
 
     `rows_of` is the member whose business data it holds, empty for none; `state`: see `DialogueState.to_json`;
-    `attachments`: see `Attachment.brief`.
+    `attachments`: see `Attachment.build_brief`.
     """
 
     id: str
@@ -111,7 +111,7 @@ class NewTurn:
     `receipt`: the result of the request that it came with, where that may be sent again;
     `rows_of` and `state`: see `TurnRow`; `trace_id`: of that request; `trace`: how the answer came about, None where
     nobody thought about it; `cited`: the documents that the reply cites; `page`: address and title of the page that the
-    customer was on; `attachments`: see `Attachment.brief`.
+    customer was on; `attachments`: see `Attachment.build_brief`.
     """
 
     tenant: str

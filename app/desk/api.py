@@ -212,8 +212,8 @@ def require_agent(request: Request, named: str) -> str:
 
 async def send_staff_message(wiring: Wiring, key: SessionKey, body: MessageIn, by: str) -> DeskMessage:
     """A message of staff, `by` one of them, with what goes with it. Raises NotFound, Conflict."""
-    used = await wiring.attachments.use(key, body.attachments, Side.STAFF)
-    attached = [one.brief() for one in used]
+    used = await wiring.attachments.attach_to_message(key, body.attachments, Side.STAFF)
+    attached = [one.build_brief() for one in used]
     say = wiring.desk.service.send_message
     return await say(key, body.content, by=by, client_id=body.id, attachments=attached)
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agents.types import HandoffReason, HandoffRequest, Question
-from app.attachments.types import words_for
+from app.attachments.types import build_display_text
 from app.conversations.rules import LIFETIME
 from app.conversations.types import NOBODY, Claim
 from app.db.engine import Database
@@ -126,9 +126,9 @@ class Desk:
         attachments: Sequence[dict[str, Any]] = (),
     ) -> DeskMessage:
         """Sends a message of the person who has the session; sent twice under one `client_id` it is stored once.
-        attachments: see `Attachment.brief`.
+        attachments: see `Attachment.build_brief`.
         """
-        words = words_for(content, attachments)
+        words = build_display_text(content, attachments)
         message, session = await self._database.transact(
             lambda connection: steps.send_message(connection, key, words, by, client_id, self._partners, attachments)
         )

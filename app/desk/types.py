@@ -127,7 +127,7 @@ class Standing:
 @dataclass(frozen=True, slots=True)
 class DeskMessage:
     """A message between customer and staff; `seq` counts from 1 in its session, without gaps. `attachments`: see
-    `Attachment.brief`.
+    `Attachment.build_brief`.
     """
 
     seq: int

@@ -1,4 +1,4 @@
-"""What is left to do before customers can be served: each step checks itself."""
+"""The steps before customers can be served; each step is checked by what is stored."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class FirstStepsOut(BaseModel):
 @router.get("")
 async def read_first_steps(tenant: AdminTenant, wiring: Wiring) -> FirstStepsOut:
     """Which steps are done."""
-    facts = await StepRepository(wiring.base.database, sample_paths()).facts(tenant)
+    facts = await StepRepository(wiring.base.database, sample_paths()).load_facts(tenant)
     source, _ = await wiring.connections.read()
     connected = source is not ConnectionSource.NONE
     colleagues = facts.staff + max(0, facts.admins - (0 if wiring.key_management.has_environment_key(tenant) else 1))
     counts: dict[StepName, int] = {
         "documents": facts.documents,
-        "try": int(facts.conversations),
+        "try": int(facts.has_conversations),
         "model": int(connected),
-        "widget": int(facts.site),
+        "widget": int(facts.has_site),
         "colleagues": colleagues,
     }
     return FirstStepsOut(steps=[StepOut(name=name, done=count > 0, count=count) for name, count in counts.items()])

@@ -1,4 +1,4 @@
-"""What a tenant has done of its first steps, in SQL."""
+"""Reads from SQL which first steps a tenant has done."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ SITE = "web"
 
 @dataclass(frozen=True, slots=True)
 class StepFacts:
-    """documents: of the tenant's own; site: a client key was used; staff: keys for colleagues; admins: for others who
-    run the service, the first one included.
+    """documents: the tenant's own; has_conversations: somebody wrote; has_site: a client key was used; staff: keys for
+    colleagues; admins: keys for administrators, the first one included.
     """
 
     documents: int
-    conversations: bool
-    site: bool
+    has_conversations: bool
+    has_site: bool
     staff: int
     admins: int
 
 
 class StepRepository:
-    """Of all tenants. samples: places of the documents that came with the product."""
+    """Reads the facts of all tenants. samples: paths of the documents that came with the product."""
 
     def __init__(self, database: Database, samples: Collection[str]) -> None:
         self._database, self._samples = database, list(samples)
 
-    async def facts(self, tenant: str) -> StepFacts:
-        """As they are now."""
-        return await self._database.run_in_reader(lambda connection: self._facts(connection, tenant))
+    async def load_facts(self, tenant: str) -> StepFacts:
+        """Returns the current facts of a tenant."""
+        return await self._database.run_in_reader(lambda connection: self._load_facts(connection, tenant))
 
-    def _facts(self, connection: Connection, tenant: str) -> StepFacts:
+    def _load_facts(self, connection: Connection, tenant: str) -> StepFacts:
         mine = Document.tenant_id == tenant, Document.kind == DocumentKind.FILE, Document.path.not_in(self._samples)
         documents = connection.execute(select(func.count()).select_from(Document).where(*mine)).scalar_one()
         said = connection.execute(select(exists(select(1).where(StoredTurn.tenant_id == tenant)))).scalar_one()

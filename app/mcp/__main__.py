@@ -19,9 +19,9 @@ from app.settings import Settings, load_settings
 from knowledge.errors import InvalidConfiguration
 
 
-async def serve(settings: Settings) -> None:
-    """Until the other side closes. Raises InvalidConfiguration where the server does not know the key, or is not
-    there.
+async def serve_stdio(settings: Settings) -> None:
+    """Serves MCP over stdin and stdout until the client closes. Raises InvalidConfiguration if the server does not know
+    the key or cannot be reached.
     """
     key, user_token = settings.mcp_key.get_secret_value(), settings.mcp_user_token.get_secret_value()
     async with AsyncClient(settings.mcp_url, key, user_token=user_token, timeout=300) as client:
@@ -39,9 +39,9 @@ async def serve(settings: Settings) -> None:
 
 
 def main() -> None:
-    """Says on stderr what is wrong; stdout belongs to the protocol."""
+    """Runs the server; errors go to stderr, since stdout belongs to the protocol."""
     try:
-        asyncio.run(serve(load_settings()))
+        asyncio.run(serve_stdio(load_settings()))
     except InvalidConfiguration as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(1)

@@ -21,8 +21,8 @@ from app.mcp.server import Caller, Context, build_server
 
 router = APIRouter(tags=["mcp"], route_class=GuardedRoute)
 
-_PASSED_ON = ("x-user-token", "x-session-token", "accept-language", "traceparent")
-_CALLER = ("principal", "sender", "tenant")
+_FORWARDED_HEADERS = ("x-user-token", "x-session-token", "accept-language", "traceparent")
+_CALLER_STATE = ("principal", "sender", "tenant")
 
 
 @router.post("/mcp", include_in_schema=False)
@@ -30,63 +30,63 @@ async def call_mcp(request: Request, tenant: TurnTenant) -> Response:
     """One message of the protocol, counted once for the limits, whatever it asks of the interface."""
     body = await request.body()
     refusal = request.state.sender.refusal
-    if refusal is not None and not _asks(body):  # a customer's message is looked at where messages are
+    if refusal is not None and not _is_customer_message(body):  # a customer's message is looked at where messages are
         await get_container(request).limits.pause()
         raise refusal
     return McpResponse(body)
 
 
 class McpResponse(Response):
-    """What the SDK answers to a message."""
+    """The SDK's response to a message."""
 
     def __init__(self, message: bytes) -> None:
         super().__init__()
         self._message = message
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A manager runs once: each request has its own, and nothing is kept after it."""
+        """Handles one request with a manager of its own, since a manager runs only once."""
         read = False
 
-        async def received() -> Message:
+        async def receive_message() -> Message:
             nonlocal read
             if read:
                 return await receive()
             read = True
             return {"type": "http.request", "body": self._message, "more_body": False}
 
-        manager = StreamableHTTPSessionManager(_server(), stateless=True)
+        manager = StreamableHTTPSessionManager(_get_server(), stateless=True)
         async with manager.run():
-            await manager.handle_request(scope, received, send)
+            await manager.handle_request(scope, receive_message, send)
 
 
 @cache
-def _server() -> Server[Any]:
+def _get_server() -> Server[Any]:
     return build_server(open_caller)
 
 
 @asynccontextmanager
 async def open_caller(ctx: Context) -> AsyncIterator[Caller]:
-    """Calls this server itself, without a connection, as the caller that was let through."""
+    """Gives a client that calls this server in process, as the caller whose request was admitted."""
     request = ctx.request
     assert isinstance(request, Request)
     outer = request.scope
 
-    async def within(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["state"] = {name: outer["state"][name] for name in _CALLER}
+    async def call_app(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["state"] = {name: outer["state"][name] for name in _CALLER_STATE}
         scope["app"] = outer["app"]
         await outer["app"](scope, receive, send)
 
     client = (request.client.host, request.client.port) if request.client else ("127.0.0.1", 0)
-    transport = httpx.ASGITransport(app=within, client=client)
-    headers = {name: value for name in _PASSED_ON if (value := request.headers.get(name))}
+    transport = httpx.ASGITransport(app=call_app, client=client)
+    headers = {name: value for name in _FORWARDED_HEADERS if (value := request.headers.get(name))}
     headers["x-request-id"] = outer["state"]["request_id"]
     address = f"http://{request.headers['host']}"
     async with AsyncClient(address, transport=transport, headers=headers, retries=0) as api:
         yield Caller(api, outer["state"]["principal"].roles)
 
 
-def _asks(body: bytes) -> bool:
-    """Whether it is a customer's message, which may be urgent."""
+def _is_customer_message(body: bytes) -> bool:
+    """Whether a request is a customer's message, which may be urgent."""
     try:
         message = orjson.loads(body)
         return bool(message["method"] == "tools/call" and message["params"]["name"] == "ask")

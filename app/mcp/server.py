@@ -1,4 +1,4 @@
-"""The MCP server over a client of the HTTP interface: one for both transports."""
+"""The MCP server on top of the HTTP interface, the same for both transports."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ _INSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request: a client of the interface with their key, and the key's roles."""
+    """The sender of a request: a client of the interface with the sender's key, and the key's roles."""
 
     client: AsyncClient
     roles: frozenset[Role]
 
 
 def build_server(open_caller: OpenCaller) -> Server[Any]:
-    """open_caller: of a request."""
+    """Builds the server. open_caller: gives the caller of a request."""
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         async with open_caller(ctx) as caller:
-            return ListToolsResult(tools=[tool.as_listed() for tool in TOOLS.values() if tool.roles & caller.roles])
+            return ListToolsResult(tools=[tool.build_tool() for tool in TOOLS.values() if tool.roles & caller.roles])
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         tool = TOOLS.get(params.name)
@@ -63,17 +63,19 @@ def build_server(open_caller: OpenCaller) -> Server[Any]:
         try:
             given = tool.arguments.model_validate(params.arguments or {})
         except ValidationError as error:
-            return _failed({"code": "invalid_arguments", "message": "；".join(map(_problem, error.errors()))})
+            return _build_failure(
+                {"code": "invalid_arguments", "message": "；".join(map(_describe_problem, error.errors()))}
+            )
         try:
             async with open_caller(ctx) as caller:
                 result = await tool.run(caller.client, given)
         except YingdaError as error:
-            return _failed(_error_body(error))
-        return CallToolResult(content=[_text(result)], structured_content=result)
+            return _build_failure(_build_error_body(error))
+        return CallToolResult(content=[_build_text(result)], structured_content=result)
 
     async def list_resources(ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         async with open_caller(ctx) as caller:
-            return await _told(list_documents(caller.client, params.cursor if params else None))
+            return await _call_interface(list_documents(caller.client, params.cursor if params else None))
 
     async def list_resource_templates(
         ctx: Context, params: PaginatedRequestParams | None
@@ -82,7 +84,7 @@ def build_server(open_caller: OpenCaller) -> Server[Any]:
 
     async def read_resource(ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         async with open_caller(ctx) as caller:
-            return await _told(read_document(caller.client, str(params.uri)))
+            return await _call_interface(read_document(caller.client, str(params.uri)))
 
     return Server(
         "yingda",
@@ -98,32 +100,32 @@ def build_server(open_caller: OpenCaller) -> Server[Any]:
     )
 
 
-async def _told(asking: Awaitable[T]) -> T:
-    """What is asked of the interface. Raises MCPError where it refuses, with its code and message."""
+async def _call_interface(call: Awaitable[T]) -> T:
+    """Returns the result of a call of the interface. Raises MCPError with the code and message of a refusal."""
     try:
-        return await asking
+        return await call
     except YingdaError as error:
-        told = _error_body(error)
+        body = _build_error_body(error)
         code = INVALID_PARAMS if isinstance(error, ApiError) and error.status < 500 else INTERNAL_ERROR
-        raise MCPError(code, f"{told['code']}: {told['message']}", told) from error
+        raise MCPError(code, f"{body['code']}: {body['message']}", body) from error
 
 
-def _error_body(error: YingdaError) -> dict[str, Any]:
+def _build_error_body(error: YingdaError) -> dict[str, Any]:
     if not isinstance(error, ApiError):
         return {"code": "no_connection", "message": "连不上应答服务，请稍后再试。"}
-    told = {"code": error.code, "message": error.message, "request_id": error.request_id}
-    return told | ({"retry_after": error.retry_after} if error.retry_after is not None else {})
+    body = {"code": error.code, "message": error.message, "request_id": error.request_id}
+    return body | ({"retry_after": error.retry_after} if error.retry_after is not None else {})
 
 
-def _failed(error: dict[str, Any]) -> CallToolResult:
+def _build_failure(error: dict[str, Any]) -> CallToolResult:
     result = {"error": error}
-    return CallToolResult(content=[_text(result)], structured_content=result, is_error=True)
+    return CallToolResult(content=[_build_text(result)], structured_content=result, is_error=True)
 
 
-def _text(result: dict[str, Any]) -> TextContent:
+def _build_text(result: dict[str, Any]) -> TextContent:
     return TextContent(type="text", text=json.dumps(result, ensure_ascii=False))
 
 
-def _problem(error: Any) -> str:
+def _describe_problem(error: Any) -> str:
     """Names the argument, and does not repeat what was given."""
     return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"

@@ -1,4 +1,4 @@
-"""The tools, each one call of the HTTP interface with the caller's key: what a key may not do there it may not here."""
+"""The tools. Each is one call of the HTTP interface with the caller's key, so a key may do the same here as there."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from app.client.yingda_client.options import ChatOptions, TicketOptions
 from app.client.yingda_client.types import Category, GapState, Priority
 
 OPEN_GAPS: list[GapState] = ["open", "drafted", "in_review"]
-PAGE = 20
+PAGE_SIZE = 20
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class Arguments(BaseModel):
-    """Of one tool; what it does not know is refused."""
+    """Arguments of one tool; unknown ones are refused."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
@@ -45,7 +45,7 @@ class GetDocumentIn(Arguments):
 class ListGapsIn(Arguments):
     query: str = Field("", max_length=200, description="问题里的字")
     offset: int = Field(0, ge=0, le=10_000_000)
-    limit: int = Field(PAGE, ge=1, le=200)
+    limit: int = Field(PAGE_SIZE, ge=1, le=200)
 
 
 class DraftFaqIn(Arguments):
@@ -68,7 +68,7 @@ Run = Callable[[AsyncClient, Any], Awaitable[Result]]
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeTool:
-    """roles: of the keys that may call it, those of its endpoint."""
+    """roles: of the keys that may call it, the same as for its endpoint; is_read_only: whether it changes nothing."""
 
     name: str
     title: str
@@ -77,12 +77,12 @@ class KnowledgeTool:
     roles: frozenset[Role]
     endpoint: str
     run: Run
-    reads: bool = False
+    is_read_only: bool = False
 
-    def as_listed(self) -> Tool:
-        """As clients are told of it."""
+    def build_tool(self) -> Tool:
+        """Builds the description of the tool for clients."""
         hints = ToolAnnotations(
-            title=self.title, read_only_hint=self.reads, destructive_hint=False, open_world_hint=False
+            title=self.title, read_only_hint=self.is_read_only, destructive_hint=False, open_world_hint=False
         )
         return Tool(
             name=self.name,
@@ -93,7 +93,7 @@ class KnowledgeTool:
         )
 
 
-async def _search(client: AsyncClient, given: SearchIn) -> Result:
+async def _search_knowledge(client: AsyncClient, given: SearchIn) -> Result:
     found = await client.search(given.question, top_k=given.limit)
     names = ("document_id", "title", "heading", "page", "text", "probability")
     passages = [
@@ -103,7 +103,7 @@ async def _search(client: AsyncClient, given: SearchIn) -> Result:
     return {"verdict": found["verdict"], "confidence": found["confidence"], "passages": passages}
 
 
-async def _ask(client: AsyncClient, given: AskIn) -> Result:
+async def _ask_assistant(client: AsyncClient, given: AskIn) -> Result:
     options: ChatOptions = {"channel": "mcp"}
     if given.session_id:
         options["session_id"] = given.session_id
@@ -112,9 +112,9 @@ async def _ask(client: AsyncClient, given: AskIn) -> Result:
     answer = await client.chat(given.message, **options)
     names = ("session_id", "session_token", "message_id", "outcome", "reply")
     data = ("sources", "suggestions", "handoff", "proposal", "degraded")
-    told: Mapping[str, Any] = answer
+    fields: Mapping[str, Any] = answer
     more: Mapping[str, Any] = answer["data"]
-    return {name: told[name] for name in names if told.get(name)} | {
+    return {name: fields[name] for name in names if fields.get(name)} | {
         name: more[name] for name in data if more.get(name)
     }
 
@@ -173,8 +173,8 @@ TOOLS: Mapping[str, KnowledgeTool] = {
             SearchIn,
             STAFF,
             "POST /api/v1/knowledge/search",
-            _search,
-            reads=True,
+            _search_knowledge,
+            is_read_only=True,
         ),
         KnowledgeTool(
             "ask",
@@ -184,7 +184,7 @@ TOOLS: Mapping[str, KnowledgeTool] = {
             AskIn,
             TALKING,
             "POST /api/v1/chat",
-            _ask,
+            _ask_assistant,
         ),
         KnowledgeTool(
             "get_document",
@@ -194,7 +194,7 @@ TOOLS: Mapping[str, KnowledgeTool] = {
             STAFF,
             "GET /api/v1/knowledge/documents/{document_id}",
             _get_document,
-            reads=True,
+            is_read_only=True,
         ),
         KnowledgeTool(
             "list_gaps",
@@ -204,7 +204,7 @@ TOOLS: Mapping[str, KnowledgeTool] = {
             STAFF,
             "GET /api/v1/knowledge/gaps",
             _list_gaps,
-            reads=True,
+            is_read_only=True,
         ),
         KnowledgeTool(
             "draft_faq",

@@ -35,7 +35,7 @@ _WHO = {Sender.AGENT.value: Who.STAFF, Sender.SYSTEM.value: Who.SYSTEM}
 class TranscriptEntry:
     """Something said, or with `event` something that happened. agent_id, name: of the member of staff; message_id: of
     the turn; seq: of the desk's message; note: for staff;
-    attachments: see `Attachment.brief`.
+    attachments: see `Attachment.build_brief`.
     """
 
     who: Who

@@ -1,4 +1,4 @@
-"""How the widget looks on a company's site, where it stands, and what it says there first."""
+"""The appearance of the widget on a company's site, its position, and its first words."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from app.http.routes import GuardedRoute
 router = APIRouter(prefix="/api/v1/widget", tags=["profile"], route_class=GuardedRoute)
 
 MAX_AVATAR_CHARS = 60_000
-"""Of the data URL: 44 kB of picture."""
-KINDS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff", "image/webp": b"RIFF"}
-FRESH_SECONDS = 60
-"""For so long a browser may show the look of before."""
+"""Length of the data URL: 44 kB of picture."""
+PICTURE_SIGNATURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff", "image/webp": b"RIFF"}
+CACHE_SECONDS = 60
+"""How long a browser may show an earlier look."""
 
 
 def _check_picture(url: str) -> str:
-    """A data URL that holds what it says; empty for none. Raises ValueError."""
+    """Returns a data URL whose content has the named type, or the empty string. Raises ValueError."""
     if not url:
         return url
     head, found, data = url.partition(";base64,")
-    beginning = KINDS.get(head.removeprefix("data:"))
+    beginning = PICTURE_SIGNATURES.get(head.removeprefix("data:"))
     try:
         content = base64.b64decode(data, validate=True)
     except binascii.Error:
@@ -38,7 +38,7 @@ def _check_picture(url: str) -> str:
     return url
 
 
-Words = Annotated[str, CLEANED, Field(max_length=200)]
+Greeting = Annotated[str, CLEANED, Field(max_length=200)]
 
 
 class ProactiveRule(BaseModel):
@@ -65,8 +65,8 @@ class WidgetLookBody(BaseModel):
     position: Literal["right", "left"] = Field("right", description="贴在哪一边")
     language: Literal["auto", "zh", "en"] = Field("auto", description="界面语言；auto 随网页")
     label: Annotated[str, CLEANED, Field(max_length=20)] = Field("", description="按钮上的字；留空只有图标")
-    greeting_zh: Words = Field("", description="中文开场白；留空用助手设定里的")
-    greeting_en: Words = Field("", description="英文开场白；留空用助手设定里的")
+    greeting_zh: Greeting = Field("", description="中文开场白；留空用助手设定里的")
+    greeting_en: Greeting = Field("", description="英文开场白；留空用助手设定里的")
     preview: bool = Field(True, description="挂件收起时，新消息在按钮上方露出")
     sound: bool = Field(False, description="挂件收起时，新消息响一声")
     proactive: list[ProactiveRule] = Field(default=[], max_length=10, description="主动打招呼的规则，先合的先用")
@@ -76,13 +76,13 @@ class WidgetLookBody(BaseModel):
 async def read_widget(request: Request, tenant: TenantId, wiring: Wiring, response: Response) -> WidgetLookBody:
     """How the widget looks; pages of the site ask for it."""
     visitors = request.state.principal.roles == {Role.CLIENT}
-    response.headers["Cache-Control"] = f"private, max-age={FRESH_SECONDS}" if visitors else "no-store"
+    response.headers["Cache-Control"] = f"private, max-age={CACHE_SECONDS}" if visitors else "no-store"
     response.headers["Vary"] = "Authorization, X-API-Key, Cookie, Origin"
-    return WidgetLookBody.model_validate(await wiring.widgets.read(tenant))
+    return WidgetLookBody.model_validate(await wiring.widgets.read_look(tenant))
 
 
 @router.put("")
 async def write_widget(body: WidgetLookBody, tenant: AdminTenant, wiring: Wiring) -> WidgetLookBody:
     """Changes it: on the site within a minute, without touching the snippet."""
-    await wiring.widgets.write(tenant, body.model_dump())
+    await wiring.widgets.write_look(tenant, body.model_dump())
     return body

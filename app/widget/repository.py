@@ -1,4 +1,4 @@
-"""The looks of tenants' widgets in SQL."""
+"""The appearance of tenants' widgets in SQL."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from app.db.base import now
 from app.db.engine import Database, insert_into
 from app.widget.tables import WidgetLook as Table
 
-_STORED = select(Table.look).where(Table.tenant_id == bindparam("tenant"))
+_STORED_LOOK = select(Table.look).where(Table.tenant_id == bindparam("tenant"))
 
 
-class WidgetLooks:
-    """One a tenant."""
+class WidgetRepository:
+    """Stores one look per tenant."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def read(self, tenant: str) -> dict[str, Any]:
-        """Empty where nothing was ever chosen."""
+    async def read_look(self, tenant: str) -> dict[str, Any]:
+        """Returns the look of a tenant; empty if none was saved."""
         wanted = {"tenant": tenant}
         stored = await self._database.run_in_reader(
-            lambda connection: connection.execute(_STORED, wanted).scalar_one_or_none()
+            lambda connection: connection.execute(_STORED_LOOK, wanted).scalar_one_or_none()
         )
         return stored or {}
 
-    async def write(self, tenant: str, look: dict[str, Any]) -> None:
-        """Takes the place of the one before."""
+    async def write_look(self, tenant: str, look: dict[str, Any]) -> None:
+        """Saves the look of a tenant; it replaces the earlier one."""
         values = {"look": look, "updated_at": now()}
         async with self._database.write() as connection:
             row = insert_into(connection, Table).values(tenant_id=tenant, **values)

@@ -1,4 +1,4 @@
-"""How a tenant's widget looks and when it speaks first."""
+"""The appearance of a tenant's widget and its proactive messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.db.base import Base, tenant_key
 
 
 class WidgetLook(Base):
-    """look: as the interface has it; what is left out is as by default."""
+    """look: the body of the HTTP interface; missing fields have their defaults."""
 
     __tablename__ = "widget_looks"
 

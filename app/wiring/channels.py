@@ -12,11 +12,11 @@ from agents.types import Question
 from agents.wording.catalogue import say
 from app.channels.base import Channel, ChannelParts
 from app.channels.client import PlatformClient
-from app.channels.dispatcher import ChatDesk, Dispatcher
+from app.channels.dispatcher import Dispatcher, TurnServices
 from app.channels.errors import PlatformRefused
 from app.channels.registry import CHANNELS
 from app.channels.repository import ChannelRepository
-from app.channels.repository_desk import DeskNewsRepository
+from app.channels.repository_desk import UnseenMessageRepository
 from app.channels.repository_members import MemberRepository
 from app.channels.sender import ReplyWorker
 from app.channels.service import ChannelService, ChannelWorkers, OpenedChannel
@@ -46,7 +46,7 @@ def build_channel_service(parts: Container, counters: Counters) -> ChannelServic
     repository = ChannelRepository(database)
     replies = ReplyWorker(
         repository,
-        DeskNewsRepository(database),
+        UnseenMessageRepository(database),
         channels,
         counters,
         StaffAttachments(parts),
@@ -60,9 +60,9 @@ def build_channel_service(parts: Container, counters: Counters) -> ChannelServic
 
     async def download(message: StoredMessage) -> Sequence[MediaFile]:
         channel = channels[message.tenant, message.account]
-        return await channel.download(message.media, settings.attachment_max_bytes)
+        return await channel.download_media(message.media, settings.attachment_max_bytes)
 
-    desk = ChatDesk(
+    services = TurnServices(
         parts.chat,
         parts.retries,
         parts.limits.count_with_refusal,
@@ -70,10 +70,10 @@ def build_channel_service(parts: Container, counters: Counters) -> ChannelServic
         parts.desk.feed.is_held,
         find_url,
         download,
-        parts.attachments.take,
+        parts.attachments.store_file,
         settings.attachment_max_bytes,
     )
-    messages = MessageWorker(repository, Dispatcher(desk), channels, replies.wake)
+    messages = MessageWorker(repository, Dispatcher(services), channels, replies.wake)
     return ChannelService(opened, repository, ChannelWorkers(messages, replies), client, MemberRepository(database))
 
 
@@ -83,15 +83,15 @@ class StaffAttachments:
     def __init__(self, parts: Container) -> None:
         self._parts = parts
 
-    async def open(self, key: SessionKey, id: str) -> OutgoingFile:
+    async def read_file(self, key: SessionKey, id: str) -> OutgoingFile:
         """See `StaffFiles`."""
         try:
-            found, content = await self._parts.attachments.open(key, id)
+            found, content = await self._parts.attachments.read_file(key, id)
         except NotFound as error:
             raise PlatformRefused("the file was deleted before it was sent") from error
         return OutgoingFile(key.session_id, id, found.name, found.media_type, content)
 
-    async def unsent(self, tenant: str, said: str, name: str) -> str:
+    async def build_unsent_notice(self, tenant: str, said: str, name: str) -> str:
         """See `StaffFiles`."""
         english = is_reply_english(Question(said), await self._parts.profiles.get(tenant))
         return say("channel_file_unsent", english, name=name)

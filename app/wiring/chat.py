@@ -57,7 +57,7 @@ def build_chat_service(parts: Container) -> tuple[ChatService, HitTest]:
         parts.conversations,
         settings.history_turns,
         rows_to_model=lambda: parts.rows_to_model,
-        texts=parts.attachments.texts,
+        texts=parts.attachments.read_picture_texts,
     )
     chat = ChatService(
         guard,

@@ -100,7 +100,7 @@ from app.vocabulary.suggestions import Suggestions
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import create_deliveries
 from app.webhooks.service import WebhookService
-from app.widget.repository import WidgetLooks
+from app.widget.repository import WidgetRepository
 from app.wiring.attachments import build_attachment_service
 from app.wiring.business import Business, build_member_directories
 from app.wiring.channels import build_channel_service
@@ -206,7 +206,7 @@ class Container:
         self.people = People(people, self.sign_ins, self.desk)
         self.assignees = Assignees(self.desk.staff, people, self.desk.teams)
         self.desk_relay = open_relay(self.desk.signals, redis)
-        self.widgets = WidgetLooks(database)
+        self.widgets = WidgetRepository(database)
         self.attachments = build_attachment_service(settings, database)
         self.canned, self.saved_views = CannedReplies(database), SavedViews(database)
         self.history, self.contact_history = ConversationSearch(database), ContactHistory(database)

@@ -54,8 +54,8 @@ def forget_conversations(connection: Connection, tenant: str, sessions: Sequence
     deleted = conversations.delete_all(connection, tenant, sessions)
     contacts.forget(connection, tenant)
     requests.forget(connection, tenant, sessions)
-    channels.forget(connection, tenant, sessions)
-    attachments.forget(connection, tenant, sessions)
+    channels.delete_for_sessions(connection, tenant, sessions)
+    attachments.delete_for_sessions(connection, tenant, sessions)
     if deleted:
         for session in sessions:
             erase(connection, tenant, session)

@@ -101,7 +101,12 @@ def _build_housekeeping(
         PeriodicJob("jobs", "安排到时间的任务", due.begin_due_runs, minutes, minutes, for_all=True),
         PeriodicJob("sources", "安排到时间的来源同步", sources.begin_due_syncs, minutes, minutes, for_all=True),
         PeriodicJob(
-            "attachments", "删除已清除的图片和文件", container.attachments.remove_files, minutes, minutes, for_all=True
+            "attachments",
+            "删除已清除的图片和文件",
+            container.attachments.delete_removed_files,
+            minutes,
+            minutes,
+            for_all=True,
         ),
         PeriodicJob("calibration", "检索校准", searches.catch_up, minutes, minutes),
         PeriodicJob("retention", "清理过期数据", retention.run, timedelta(days=1), 10 * minutes),

@@ -215,7 +215,7 @@ async def test_erasing_a_conversation_or_one_picture_reaches_the_files(server: S
         assert (await staff.delete(place)).status_code == 404 == (await http.get(place)).status_code
         assert [path.name for path in files.rglob("*") if path.is_file()] == [second]
         assert (await staff.delete(f"{CONVERSATIONS}/{session}")).status_code == 204
-        await server.container.attachments.remove_files()
+        await server.container.attachments.delete_removed_files()
         assert not [path for path in files.rglob("*") if path.is_file()]
 
 

@@ -106,11 +106,11 @@ def count_files(folder: Path) -> int:
 async def test_a_verdict_is_told_and_none_is_no_leave(name: str) -> None:
     async with scanning(name) as setting:
         scanner = open_scanner(setting, 120.0)
-        await scanner.scan("a.txt", CLEAN)
+        await scanner.scan_file("a.txt", CLEAN)
         with pytest.raises(AttachmentInfected):
-            await scanner.scan("a.txt", CLEAN + EICAR)
+            await scanner.scan_file("a.txt", CLEAN + EICAR)
         with pytest.raises(AttachmentsUnavailable):
-            await scanner.scan("a.txt", UNKNOWN)
+            await scanner.scan_file("a.txt", UNKNOWN)
 
 
 @pytest.mark.parametrize("name", SCANNERS)
@@ -118,7 +118,7 @@ async def test_without_a_server_nothing_is_taken(name: str) -> None:
     async with scanning(name) as setting:
         gone = "no-such-program -" if name == "command" else setting
     with pytest.raises(AttachmentsUnavailable):
-        await open_scanner(gone, 120.0).scan("a.txt", CLEAN)
+        await open_scanner(gone, 120.0).scan_file("a.txt", CLEAN)
 
 
 async def test_a_server_that_says_nothing_is_not_waited_for() -> None:
@@ -128,7 +128,7 @@ async def test_a_server_that_says_nothing_is_not_waited_for() -> None:
     async with listening(silent) as port:
         for protocol in ("clamd", "icap", "http"):
             with pytest.raises(AttachmentsUnavailable):
-                await open_scanner(f"{protocol}://127.0.0.1:{port}", 0.2).scan("a.txt", b"a")
+                await open_scanner(f"{protocol}://127.0.0.1:{port}", 0.2).scan_file("a.txt", b"a")
 
 
 async def test_an_infected_upload_is_kept_nowhere(tmp_path: Path) -> None:

@@ -46,19 +46,19 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, dict[str
 
 async def test_bytes_are_kept_by_tenant_and_id(place: tuple[str, dict[str, str]], tmp_path: Path) -> None:
     store = open_store(*place, tmp_path)
-    await store.write("a", ID, b"first")
-    await store.write("a", ID, b"second")
-    assert await store.read("a", ID) == b"second"
-    assert await store.read("b", ID) is None
+    await store.write_file("a", ID, b"first")
+    await store.write_file("a", ID, b"second")
+    assert await store.read_file("a", ID) == b"second"
+    assert await store.read_file("b", ID) is None
     again = open_store(*place, tmp_path)
-    await again.delete("a", ID)
-    await again.delete("a", ID)
-    assert await store.read("a", ID) is None
+    await again.delete_file("a", ID)
+    await again.delete_file("a", ID)
+    assert await store.read_file("a", ID) is None
 
 
 async def test_a_bucket_that_is_not_there_is_not_made(s3: str, tmp_path: Path) -> None:
     with pytest.raises(AttachmentsUnavailable):
-        await open_store("s3://typo/yingda", options(s3), tmp_path).write("a", ID, b"x")
+        await open_store("s3://typo/yingda", options(s3), tmp_path).write_file("a", ID, b"x")
     async with httpx.AsyncClient(base_url=s3) as http:
         assert (await http.get("/typo")).status_code == 404
 

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.backup.service import back_up, prune, restore, verify
+from app.backup.service import create_backup, prune_backups, restore_backup, verify_backup
 from app.backup.types import MANIFEST, BackupFailed
 from app.main import create_app
 from app.settings import Settings
@@ -70,12 +70,12 @@ async def test_what_was_backed_up_while_a_server_wrote_answers_in_a_fresh_place(
         before = await turns(http)
         session, picture, shown = await send_picture(http)
         writing = asyncio.gather(*(ask(http, f"门店{number}几点开门") for number in range(20)))
-        folder = await back_up(live, tmp_path / "backups")
+        folder = await create_backup(live, tmp_path / "backups")
         await writing
     names = {path.name for path in folder.iterdir()}
     assert names >= {"yingda.sqlite3", "embeddings.sqlite3", MANIFEST}
     assert not {name for name in names if name.endswith(("-wal", "-shm"))}
-    assert (await restore(fresh, folder)).revision
+    assert (await restore_backup(fresh, folder)).revision
     async with served(fresh) as http:
         assert NEEDLE in first
         assert await ask(http) == first
@@ -91,13 +91,13 @@ async def test_postgresql_is_restored_into_an_empty_database(tmp_path: Path) -> 
         async with served(live) as http:
             await upload(http)
             first = await ask(http)
-            folder = await back_up(live, tmp_path / "backups")
+            folder = await create_backup(live, tmp_path / "backups")
         fresh = configured(tmp_path / "fresh", database_url=other)
-        await restore(fresh, folder)
+        await restore_backup(fresh, folder)
         async with served(fresh) as http:
             assert await ask(http) == first
         with pytest.raises(BackupFailed, match="已经有数据库"):
-            await restore(fresh, folder)
+            await restore_backup(fresh, folder)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ async def made(tmp_path: Path, migrated: Path) -> Path:
     live.mkdir()
     shutil.copy(migrated, live)
     live.joinpath("samples.state").write_text("done")
-    return await back_up(configured(live), tmp_path / "backups")
+    return await create_backup(configured(live), tmp_path / "backups")
 
 
 async def test_a_file_that_changed_is_found_and_nothing_is_restored(tmp_path: Path, made: Path) -> None:
@@ -116,34 +116,34 @@ async def test_a_file_that_changed_is_found_and_nothing_is_restored(tmp_path: Pa
     content[5000] ^= 1
     path.write_bytes(content)
     with pytest.raises(BackupFailed, match=r"yingda\.sqlite3"):
-        await restore(configured(tmp_path / "fresh"), made)
+        await restore_backup(configured(tmp_path / "fresh"), made)
     assert not (tmp_path / "fresh").exists()
     path.unlink()
     with pytest.raises(BackupFailed, match=r"yingda\.sqlite3"):
-        verify(made)
+        verify_backup(made)
 
 
 async def test_a_place_in_use_or_taken_and_a_backup_of_newer_code_are_refused(tmp_path: Path, made: Path) -> None:
     live = configured(tmp_path / "live")
     with pytest.raises(BackupFailed, match="已经有数据库"):
-        await restore(live, made)
+        await restore_backup(live, made)
     async with served(configured(tmp_path / "other")):
         with pytest.raises(BackupFailed, match="正被服务"):
-            await restore(configured(tmp_path / "other"), made)
+            await restore_backup(configured(tmp_path / "other"), made)
     told = json.loads(made.joinpath(MANIFEST).read_text())
     made.joinpath(MANIFEST).write_text(json.dumps(told | {"revision": "9999"}))
     with pytest.raises(BackupFailed, match="比这份代码新"):
-        await restore(configured(tmp_path / "fresh"), made)
+        await restore_backup(configured(tmp_path / "fresh"), made)
     made.joinpath(MANIFEST).unlink()
     with pytest.raises(BackupFailed, match="不是完整的备份"):
-        verify(made)
+        verify_backup(made)
 
 
 async def test_logs_and_index_of_another_database_are_gone_after_a_restore(tmp_path: Path, made: Path) -> None:
     fresh = tmp_path / "fresh"
     (fresh / "index").mkdir(parents=True)
     (fresh / "yingda.sqlite3-wal").write_bytes(b"of another database")
-    await restore(configured(fresh), made)
+    await restore_backup(configured(fresh), made)
     assert {path.name for path in fresh.iterdir()} == {"yingda.sqlite3", "samples.state", "writer.lock"}
     with closing(sqlite3.connect(fresh / "yingda.sqlite3")) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -153,12 +153,12 @@ async def test_files_that_settings_name_come_along_and_one_that_is_gone_stops_it
     offers = tmp_path / "offers.yaml"
     offers.write_text("挽留方案", "utf-8")
     settings = configured(tmp_path / "live", offers_file=str(offers))
-    folder = await back_up(settings, tmp_path / "later")
-    assert verify(folder).settings == {"files/OFFERS_FILE.yaml": "OFFERS_FILE"}
+    folder = await create_backup(settings, tmp_path / "later")
+    assert verify_backup(folder).settings == {"files/OFFERS_FILE.yaml": "OFFERS_FILE"}
     assert folder.joinpath("files/OFFERS_FILE.yaml").read_text("utf-8") == "挽留方案"
     offers.unlink()
     with pytest.raises(BackupFailed, match="OFFERS_FILE"):
-        await back_up(settings, tmp_path / "last")
+        await create_backup(settings, tmp_path / "last")
     assert list((tmp_path / "last").iterdir()) == []
 
 
@@ -168,7 +168,7 @@ def test_only_the_latest_are_kept(tmp_path: Path) -> None:
         folder.mkdir()
         folder.joinpath(MANIFEST).write_text("{}")
     (tmp_path / "yingda-20261101T000000Z.partial").mkdir()
-    assert [path.name for path in prune(tmp_path, 2)] == ["yingda-20261101T000000Z"]
+    assert [path.name for path in prune_backups(tmp_path, 2)] == ["yingda-20261101T000000Z"]
     assert len(list(tmp_path.glob("yingda-*"))) == 3
 
 

@@ -106,7 +106,7 @@ class ChannelContract(ABC):
 
     async def read(self, channel: Channel, request: CallbackRequest) -> tuple[InboundMessage, ...]:
         """What customers wrote, of a request."""
-        return (await channel.receive(request)).messages
+        return (await channel.receive_request(request)).messages
 
     async def test_a_signed_message_is_read(self, channel: Channel) -> None:
         (message,) = await self.read(channel, self.request("怎么退货", "m7", user="u1"))
@@ -130,28 +130,30 @@ class ChannelContract(ABC):
         assert message.kind is kind
 
     async def test_a_long_reply_is_drawn_within_what_the_platform_takes(self, channel: Channel) -> None:
-        drawn = channel.render(ChannelReply(LONG))
+        drawn = channel.render_reply(ChannelReply(LONG))
         assert drawn
         assert all(len(self.text_of(payload).encode()) <= self.most_bytes for payload in drawn)
 
     async def test_the_whole_of_a_short_reply_is_drawn(self, channel: Channel) -> None:
-        (payload,) = channel.render(ChannelReply("七天内可以退货 [1]。", sources=(CitedSource("1", "退货说明"),)))
+        (payload,) = channel.render_reply(ChannelReply("七天内可以退货 [1]。", sources=(CitedSource("1", "退货说明"),)))
         assert "七天内可以退货" in self.text_of(payload)
         assert "退货说明" in self.text_of(payload)
 
     async def test_a_source_with_an_address_is_a_link(self, channel: Channel) -> None:
         cited = CitedSource("1", "退货说明", "https://help.example.com/returns")
-        assert "https://help.example.com/returns" in json_of(channel.render(ChannelReply("可以。", sources=(cited,))))
+        assert "https://help.example.com/returns" in json_of(
+            channel.render_reply(ChannelReply("可以。", sources=(cited,)))
+        )
 
     async def test_suggestions_reach_the_customer(self, channel: Channel) -> None:
-        assert "运费谁出" in json_of(channel.render(ChannelReply("可以。", suggestions=("运费谁出",))))
+        assert "运费谁出" in json_of(channel.render_reply(ChannelReply("可以。", suggestions=("运费谁出",))))
 
     async def test_an_empty_reply_is_drawn(self, channel: Channel) -> None:
-        assert len(channel.render(ChannelReply("", ReplySender.AGENT))) == 1
+        assert len(channel.render_reply(ChannelReply("", ReplySender.AGENT))) == 1
 
     async def test_a_reply_is_sent(self, channel: Channel, platform: Platform) -> None:
-        (payload,) = channel.render(ChannelReply("七天内可以退货。"))
-        await channel.send(await self.address(channel), payload, "k1")
+        (payload,) = channel.render_reply(ChannelReply("七天内可以退货。"))
+        await channel.send_payload(await self.address(channel), payload, "k1")
         assert "七天内可以退货" in self.read_by_customer(self.sent(platform)[-1])
 
     def read_by_customer(self, call: Call) -> str:
@@ -192,22 +194,22 @@ class ChannelContract(ABC):
         return platform.of(self.send_path)
 
     async def test_a_platform_that_has_enough_is_asked_later(self, channel: Channel, platform: Platform) -> None:
-        (payload,) = channel.render(ChannelReply("可以。"))
+        (payload,) = channel.render_reply(ChannelReply("可以。"))
         platform.faults[self.send_path] = [self.busy()]
         with pytest.raises(PlatformUnavailable):
-            await channel.send(await self.address(channel), payload, "k1")
+            await channel.send_payload(await self.address(channel), payload, "k1")
 
     async def test_a_platform_that_is_away_is_asked_later(self, channel: Channel, platform: Platform) -> None:
-        (payload,) = channel.render(ChannelReply("可以。"))
+        (payload,) = channel.render_reply(ChannelReply("可以。"))
         platform.faults[self.send_path] = [(502, {})]
         with pytest.raises(PlatformUnavailable):
-            await channel.send(await self.address(channel), payload, "k1")
+            await channel.send_payload(await self.address(channel), payload, "k1")
 
     async def test_a_platform_that_refuses_is_not_asked_again(self, channel: Channel, platform: Platform) -> None:
-        (payload,) = channel.render(ChannelReply("可以。"))
+        (payload,) = channel.render_reply(ChannelReply("可以。"))
         platform.faults[self.send_path] = [self.refusal()]
         with pytest.raises(PlatformRefused):
-            await channel.send(await self.address(channel), payload, "k1")
+            await channel.send_payload(await self.address(channel), payload, "k1")
 
     async def test_wrong_options_are_named_and_not_shown(self) -> None:
         with pytest.raises(InvalidConfiguration, match="shop") as caught:
@@ -235,19 +237,19 @@ class SignedContract(ChannelContract):
 
     async def test_a_forged_signature_is_refused(self, channel: Channel) -> None:
         with pytest.raises(Forbidden):
-            await channel.receive(self.forged(self.request()))
+            await channel.receive_request(self.forged(self.request()))
 
     async def test_a_request_without_any_signature_is_refused(self, channel: Channel) -> None:
         request = self.request()
         with pytest.raises((Forbidden, InvalidRequest)):
-            await channel.receive(replace(request, query={}, headers={}))
+            await channel.receive_request(replace(request, query={}, headers={}))
 
     async def test_a_body_of_another_message_is_refused(self, channel: Channel) -> None:
         """Where the platform's signature covers it; docs/channels.md says where it does not."""
         exchanged = replace(self.request("一"), body=self.request("二", "m2").body)
         if self.covers_body:
             with pytest.raises((Forbidden, InvalidRequest)):
-                await channel.receive(exchanged)
+                await channel.receive_request(exchanged)
         else:
             assert [message.text for message in await self.read(channel, exchanged)] == ["二"]
 
@@ -257,14 +259,14 @@ class SignedContract(ChannelContract):
         late = replace(self.request(), moment=MOMENT + timedelta(hours=hours))
         if self.replays_expire:
             with pytest.raises(Forbidden):
-                await channel.receive(late)
+                await channel.receive_request(late)
         else:
             assert len(await self.read(channel, late)) == 1
 
     @pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"null", b"\xff\xfe", b"<xml", b"[" * 5000])
     async def test_what_is_no_message_is_refused(self, channel: Channel, body: bytes) -> None:
         with pytest.raises((Forbidden, InvalidRequest)):
-            await channel.receive(replace(self.request(), body=body))
+            await channel.receive_request(replace(self.request(), body=body))
 
     async def test_a_customer_is_answered_once(self, platform: Platform, tmp_path: Path) -> None:
         """Through the whole product: in the response, or by a message."""
@@ -295,26 +297,26 @@ class TokenContract(SignedContract):
         """The platform's answer to a token that counts no more."""
 
     async def test_a_token_is_fetched_once(self, channel: Channel, platform: Platform) -> None:
-        (payload,) = channel.render(ChannelReply("可以。"))
+        (payload,) = channel.render_reply(ChannelReply("可以。"))
         for key in ("k1", "k2"):
-            await channel.send(await self.address(channel), payload, key)
+            await channel.send_payload(await self.address(channel), payload, key)
         assert len(platform.of(self.token_path)) == 1
         assert len(self.sent(platform)) == 2
 
     async def test_a_token_that_ran_out_is_fetched_anew(self, channel: Channel, platform: Platform) -> None:
-        (payload,) = channel.render(ChannelReply("可以。"))
+        (payload,) = channel.render_reply(ChannelReply("可以。"))
         address = await self.address(channel)
-        await channel.send(address, payload, "k1")
+        await channel.send_payload(address, payload, "k1")
         platform.faults[self.send_path] = [self.expired()]
-        await channel.send(address, payload, "k2")
+        await channel.send_payload(address, payload, "k2")
         assert len(platform.of(self.token_path)) == 2
         assert len(self.sent(platform)) == 3
 
     async def test_a_token_that_never_counts_ends_the_tries(self, channel: Channel, platform: Platform) -> None:
-        (payload,) = channel.render(ChannelReply("可以。"))
+        (payload,) = channel.render_reply(ChannelReply("可以。"))
         platform.faults[self.send_path] = [self.expired(), self.expired()]
         with pytest.raises(ChannelError):
-            await channel.send(await self.address(channel), payload, "k1")
+            await channel.send_payload(await self.address(channel), payload, "k1")
 
 
 def opened(kind: str, options: Mapping[str, str]) -> Channel:

@@ -13,7 +13,7 @@ async def test_a_response_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     client = PlatformClient(5.0)
     async with simulated(lambda _: {"text": "x" * 2000}) as platform:
         with pytest.raises(PlatformRefused):
-            await client.call("GET", platform.url)
+            await client.request_json("GET", platform.url)
     await client.close()
 
 
@@ -21,10 +21,10 @@ async def test_how_long_to_wait_is_the_platforms_to_say() -> None:
     client = PlatformClient(5.0)
     async with simulated(lambda _: (503, {})) as platform:
         with pytest.raises(PlatformUnavailable) as caught:
-            await client.call("GET", platform.url)
+            await client.request_json("GET", platform.url)
         assert caught.value.retry_after is None
     with pytest.raises(PlatformUnavailable):
-        await client.call("GET", "http://127.0.0.1:9/")
+        await client.request_json("GET", "http://127.0.0.1:9/")
     await client.close()
 
 
@@ -32,6 +32,6 @@ async def test_nobody_is_followed_elsewhere() -> None:
     client = PlatformClient(5.0)
     async with simulated(lambda _: (302, {})) as platform:
         with pytest.raises(PlatformRefused):
-            await client.call("GET", platform.url)
+            await client.request_json("GET", platform.url)
         assert len(platform.calls) == 1
     await client.close()

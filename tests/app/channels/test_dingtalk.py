@@ -78,7 +78,7 @@ class TestDingtalkChannel(SignedContract):
         return {"errcode": 400302, "errmsg": "not in group"}
 
     async def test_suggestions_reach_the_customer(self, channel: Channel) -> None:
-        (payload,) = channel.render(ChannelReply("可以。", suggestions=("运费谁出",)))
+        (payload,) = channel.render_reply(ChannelReply("可以。", suggestions=("运费谁出",)))
         assert "[运费谁出](dtmd://dingtalkclient/sendMessage?content=%E8%BF%90" in payload["text"]
 
     @pytest.mark.parametrize(
@@ -86,10 +86,10 @@ class TestDingtalkChannel(SignedContract):
     )
     async def test_replies_go_to_the_platform_alone(self, channel: Channel, url: str) -> None:
         with pytest.raises(InvalidRequest):
-            await channel.receive(self.request(more={"sessionWebhook": url}))
+            await channel.receive_request(self.request(more={"sessionWebhook": url}))
         glued = self.url + "@evil.example/x"
         with pytest.raises(InvalidRequest):
-            await channel.receive(self.request(more={"sessionWebhook": glued}))
+            await channel.receive_request(self.request(more={"sessionWebhook": glued}))
 
     async def test_people_of_a_group_have_conversations_of_their_own(self, channel: Channel) -> None:
         (first,) = await self.read(channel, self.request(user="u1", conversation="2"))
@@ -119,13 +119,13 @@ class TestDingtalkChannelLater(TestDingtalkChannel, TokenContract):
 
     async def test_a_group_is_told_as_a_group(self, channel: Channel, platform: Platform) -> None:
         (message,) = await self.read(channel, self.request(conversation="2"))
-        await channel.send(message.address, channel.render(ChannelReply("可以。"))[0], "k1")
+        await channel.send_payload(message.address, channel.render_reply(ChannelReply("可以。"))[0], "k1")
         assert platform.of(GROUP)[-1].body["openConversationId"] == "cid1"
 
     async def test_who_is_no_member_cannot_be_reached(self, channel: Channel) -> None:
         (message,) = await self.read(channel, self.request(staff=""))
         with pytest.raises(PlatformRefused):
-            await channel.send(message.address, channel.render(ChannelReply("可以。"))[0], "k1")
+            await channel.send_payload(message.address, channel.render_reply(ChannelReply("可以。"))[0], "k1")
 
 
 class Gateway:

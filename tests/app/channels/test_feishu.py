@@ -89,16 +89,16 @@ class TestFeishuChannel(TokenContract):
 
     async def test_the_address_is_verified(self, channel: Channel) -> None:
         told = {"type": "url_verification", "challenge": "ajls384kdjx98XX", "token": TOKEN}
-        result = await channel.receive(CallbackRequest("POST", {}, {}, encrypt(told), MOMENT))
+        result = await channel.receive_request(CallbackRequest("POST", {}, {}, encrypt(told), MOMENT))
         assert json.loads(result.body) == {"challenge": "ajls384kdjx98XX"}
         with pytest.raises(Forbidden):
-            await channel.receive(CallbackRequest("POST", {}, {}, encrypt(told | {"token": "other"}), MOMENT))
+            await channel.receive_request(CallbackRequest("POST", {}, {}, encrypt(told | {"token": "other"}), MOMENT))
 
     async def test_the_token_of_another_application_is_refused(self, channel: Channel) -> None:
         told = event("im.message.receive_v1", {})
         told["header"]["token"] = "v-token-of-another"
         with pytest.raises(Forbidden):
-            await channel.receive(self.signed(told))
+            await channel.receive_request(self.signed(told))
 
     async def test_mentions_are_no_part_of_what_is_asked(self, channel: Channel) -> None:
         request = self.request("@_user_1 怎么退货", mentions=[{"key": "@_user_1", "name": "应答"}])
@@ -109,8 +109,8 @@ class TestFeishuChannel(TokenContract):
         assert await self.read(channel, self.request(sender="app")) == ()
 
     async def test_a_button_asks_what_it_says(self, channel: Channel, platform: Platform) -> None:
-        (payload,) = channel.render(ChannelReply("可以。", suggestions=("运费谁出",)))
-        await channel.send({"chat": "oc_1"}, payload, "k1")
+        (payload,) = channel.render_reply(ChannelReply("可以。", suggestions=("运费谁出",)))
+        await channel.send_payload({"chat": "oc_1"}, payload, "k1")
         call = self.sent(platform)[-1]
         assert (call.query, call.body["receive_id"], call.body["uuid"]) == (
             {"receive_id_type": "chat_id"},
@@ -146,8 +146,8 @@ class TestFeishuChannelWithoutKey(TestFeishuChannel):
         told = event("im.message.receive_v1", {})
         del told["header"]["token"]
         with pytest.raises(Forbidden):
-            await channel.receive(self.signed(told))
+            await channel.receive_request(self.signed(told))
 
     async def test_the_address_is_verified(self, channel: Channel) -> None:
         told = {"type": "url_verification", "challenge": "ajls384kdjx98XX", "token": TOKEN}
-        assert b"ajls384kdjx98XX" in (await channel.receive(self.signed(told))).body
+        assert b"ajls384kdjx98XX" in (await channel.receive_request(self.signed(told))).body

@@ -17,7 +17,7 @@ import pytest
 from app.auth.principal import Role
 from app.channels import worker
 from app.channels.base import Channel
-from app.channels.repository import digest_of
+from app.channels.repository import hash_platform_id
 from app.channels.webhook import WebhookChannel
 from app.db.base import now
 from app.keys.repository import KeyRepository
@@ -78,7 +78,7 @@ async def test_messages_of_a_conversation_are_answered_in_the_order_they_were_se
             await say(http, f"第 {number} 句", f"m{number}", sent_at=f"2026-03-02T08:00:0{number}Z")
         one.container.channels._workers.messages.start()
         calls = await platform.wait(HOOK, 3)
-        assert [call.body["in_reply_to"] for call in calls] == [digest_of(f"m{number}") for number in (1, 2, 3)]
+        assert [call.body["in_reply_to"] for call in calls] == [hash_platform_id(f"m{number}") for number in (1, 2, 3)]
 
 
 async def test_what_staff_write_reaches_the_customer_and_the_bot_is_silent(tmp_path: Path) -> None:

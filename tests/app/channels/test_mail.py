@@ -119,7 +119,7 @@ class TestMailChannel(ChannelContract):
         return CallbackRequest("", {}, {}, b"", MOMENT)
 
     async def read(self, channel: Channel, request: CallbackRequest) -> tuple[InboundMessage, ...]:
-        return (await channel.pull("", "")).messages
+        return (await channel.pull_messages("", "")).messages
 
     def answer(self, call: Call) -> Any:
         return {}
@@ -148,15 +148,15 @@ class TestMailChannel(ChannelContract):
 
     async def test_nobody_brings_mail(self, channel: Channel) -> None:
         with pytest.raises(NotFound):
-            await channel.receive(self.request())
+            await channel.receive_request(self.request())
 
     async def test_a_reply_goes_on_the_thread_and_says_that_a_machine_wrote_it(
         self, channel: Channel, platform: Platform
     ) -> None:
         forged = b"=?utf-8?q?=E9=80=80=E8=B4=A7=0D=0ABcc:_x=40evil.example?="
         self.put(mail(TEXT, "m1", subject="SUBJECT").replace(b"SUBJECT", forged))
-        (message,) = (await channel.pull("", "")).messages
-        await channel.send(message.address, channel.render(ChannelReply("可以。"))[0], "k1")
+        (message,) = (await channel.pull_messages("", "")).messages
+        await channel.send_payload(message.address, channel.render_reply(ChannelReply("可以。"))[0], "k1")
         sent = email.message_from_bytes(self.sent(platform)[-1].raw, policy=policy.default)
         assert sent["To"] == "u1@home.example"
         assert sent["Subject"] == "Re: 退货 Bcc: x@evil.example"
@@ -185,13 +185,13 @@ class TestMailChannel(ChannelContract):
 
     async def test_only_what_is_new_is_fetched(self, channel: Channel) -> None:
         self.put(mail("一", "m1"))
-        first = await channel.pull("", "")
+        first = await channel.pull_messages("", "")
         assert first.cursor == "7:1"
-        assert (await channel.pull(first.cursor, "")).messages == ()
+        assert (await channel.pull_messages(first.cursor, "")).messages == ()
         self.put(mail("一", "m1"), mail("二", "m2"))
-        assert [one.text for one in (await channel.pull(first.cursor, "")).messages] == ["二"]
+        assert [one.text for one in (await channel.pull_messages(first.cursor, "")).messages] == ["二"]
         self.server.validity = 8
-        numbered_anew = await channel.pull("7:2", "")
+        numbered_anew = await channel.pull_messages("7:2", "")
         assert (numbered_anew.messages, numbered_anew.cursor) == ((), "8:2")
 
     async def test_a_mail_that_breaks_the_parser_keeps_none_back(self, channel: Channel) -> None:

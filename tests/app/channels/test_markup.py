@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.channels.markup import CUT, draw_markdown, draw_plain, head, plain_text, split_text
+from app.channels.markup import CUT, cut_text, draw_markdown, draw_plain, split_text, strip_markdown
 from app.channels.types import ChannelReply, CitedSource
 
 
@@ -23,7 +23,7 @@ from app.channels.types import ChannelReply, CitedSource
     ],
 )
 def test_marks_are_left_out_and_words_are_not(markdown: str, text: str) -> None:
-    assert plain_text(markdown) == text
+    assert strip_markdown(markdown) == text
 
 
 def test_pieces_hold_the_whole_text_and_break_between_sentences() -> None:
@@ -41,7 +41,7 @@ def test_what_does_not_fit_is_cut_and_says_so() -> None:
 
 
 def test_no_character_is_broken() -> None:
-    assert head("中文😀", 7) == "中文"
+    assert cut_text("中文😀", 7) == "中文"
     assert split_text("", 10) == [""]
 
 

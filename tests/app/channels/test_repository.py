@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from app.channels.repository import ChannelRepository, digest_of, forget
+from app.channels.repository import ChannelRepository, delete_for_sessions, hash_platform_id
 from app.channels.types import InboundMessage, QueueStatus, SentReply
 from app.db.base import now
 from app.db.engine import Database
@@ -19,7 +19,7 @@ def message(id: str, second: int = 0, peer: str = "u1", place: str = "here") -> 
 
 async def accepted(repository: ChannelRepository, *messages: InboundMessage, account: tuple[str, str] = ACCOUNT) -> int:
     given = [(one, f"s-{one.id}") for one in messages]
-    return await repository.accept(account, given)
+    return await repository.add_messages(account, given)
 
 
 async def test_a_message_is_kept_once(database: Database) -> None:
@@ -32,7 +32,7 @@ async def test_a_message_is_kept_once(database: Database) -> None:
 async def test_a_conversation_keeps_its_session_and_its_last_address(database: Database) -> None:
     repository = ChannelRepository(database)
     await accepted(repository, message("m1"), message("m2", 1, place="there"), message("m3", 2, "u2"))
-    (first,) = [one for one in await repository.claim_messages([ACCOUNT], 9, LEASE) if one.id == digest_of("m1")]
+    (first,) = [one for one in await repository.claim_messages([ACCOUNT], 9, LEASE) if one.id == hash_platform_id("m1")]
     await repository.settle_message(first, QueueStatus.DONE, [("r1", {"text": "一"})])
     (second,) = await repository.claim_messages([ACCOUNT], 9, LEASE)
     assert second.session_id == first.session_id == "s-m1"
@@ -65,7 +65,7 @@ async def test_what_a_killed_process_left_is_taken_up(database: Database) -> Non
     (again,) = await repository.claim_messages([ACCOUNT], 9, LEASE)
     await repository.settle_message(again, QueueStatus.DONE, [("r1", {})])
     await repository.settle_message(again, QueueStatus.DONE, [("r2", {})])
-    rows, total = await repository.page(ACCOUNT, 9, 0, None)
+    rows, total = await repository.list_replies(ACCOUNT, 9, 0, None)
     assert ([row.id for row in rows], total) == (["r1"], 1)
 
 
@@ -80,47 +80,47 @@ async def test_pieces_are_sent_in_order_and_one_that_is_dead_keeps_none_back(dat
         sent.append(reply.payload["n"])
         await repository.settle_replies([SentReply(reply, status)])
     assert sent == [1, 2, 3]
-    assert await repository.counts([ACCOUNT]) == {"shop": {"done": 2, "dead": 1}}
-    assert await repository.again(ACCOUNT, "r2")
-    assert not await repository.again(OTHER, "r2")
+    assert await repository.count_replies([ACCOUNT]) == {"shop": {"done": 2, "dead": 1}}
+    assert await repository.retry_reply(ACCOUNT, "r2")
+    assert not await repository.retry_reply(OTHER, "r2")
     assert [reply.payload["n"] for reply in await repository.claim_replies([ACCOUNT], 9, LEASE)] == [2]
 
 
 async def test_a_reply_that_a_response_waits_for_is_given_out_once(database: Database) -> None:
     repository = ChannelRepository(database)
-    await repository.accept(ACCOUNT, [(message("m1"), "s1")], now() + timedelta(seconds=60))
+    await repository.add_messages(ACCOUNT, [(message("m1"), "s1")], now() + timedelta(seconds=60))
     (one,) = await repository.claim_messages([ACCOUNT], 9, LEASE)
-    assert await repository.take_awaited(ACCOUNT, one.id) is None
+    assert await repository.claim_awaited_reply(ACCOUNT, one.id) is None
     await repository.settle_message(one, QueueStatus.DONE, [("r1", {"n": 1}), ("r2", {"n": 2})])
     assert await repository.claim_replies([ACCOUNT], 9, LEASE) == []
-    taken = await asyncio.gather(*(repository.take_awaited(ACCOUNT, one.id) for _ in range(2)))
+    taken = await asyncio.gather(*(repository.claim_awaited_reply(ACCOUNT, one.id) for _ in range(2)))
     assert sorted(piece["n"] for piece in taken if piece) in ([1], [1, 2])
 
 
 async def test_a_platform_that_asks_again_gets_what_was_not_sent_yet(database: Database) -> None:
     repository = ChannelRepository(database)
-    await repository.accept(ACCOUNT, [(message("m1"), "s1")], now() - timedelta(seconds=1))
+    await repository.add_messages(ACCOUNT, [(message("m1"), "s1")], now() - timedelta(seconds=1))
     (one,) = await repository.claim_messages([ACCOUNT], 9, LEASE)
     await repository.settle_message(one, QueueStatus.DONE, [("r1", {"n": 1})])
-    await repository.accept(ACCOUNT, [(message("m1"), "s9")], now() + timedelta(seconds=60))
+    await repository.add_messages(ACCOUNT, [(message("m1"), "s9")], now() + timedelta(seconds=60))
     assert await repository.claim_replies([ACCOUNT], 9, LEASE) == []
-    assert await repository.take_awaited(ACCOUNT, one.id) == {"n": 1}
+    assert await repository.claim_awaited_reply(ACCOUNT, one.id) == {"n": 1}
 
 
 async def test_what_the_desk_says_is_taken_over_once(database: Database) -> None:
     repository = ChannelRepository(database)
     await accepted(repository, message("m1"))
-    both = [repository.advance(ACCOUNT, "s-m1", (0, 2), [(f"r{number}", {})]) for number in (1, 2)]
+    both = [repository.add_desk_replies(ACCOUNT, "s-m1", (0, 2), [(f"r{number}", {})]) for number in (1, 2)]
     await asyncio.gather(*both)
-    assert (await repository.page(ACCOUNT, 9, 0, None))[1] == 1
+    assert (await repository.list_replies(ACCOUNT, 9, 0, None))[1] == 1
 
 
 async def test_a_cursor_moves(database: Database) -> None:
     repository = ChannelRepository(database)
-    assert await repository.cursor(ACCOUNT) == ""
+    assert await repository.find_cursor(ACCOUNT) == ""
     for cursor in ("c1", "c2"):
         await repository.move_cursor(ACCOUNT, cursor)
-    assert (await repository.cursor(ACCOUNT), await repository.cursor(OTHER)) == ("c2", "")
+    assert (await repository.find_cursor(ACCOUNT), await repository.find_cursor(OTHER)) == ("c2", "")
 
 
 async def test_what_is_forgotten_is_gone_and_nothing_else(database: Database) -> None:
@@ -128,7 +128,7 @@ async def test_what_is_forgotten_is_gone_and_nothing_else(database: Database) ->
     await accepted(repository, message("m1"), message("m2", peer="u2"))
     for one in await repository.claim_messages([ACCOUNT], 9, LEASE):
         await repository.settle_message(one, QueueStatus.DONE, [(f"r-{one.session_id}", {})])
-    await database.transact(lambda connection: forget(connection, "t", ["s-m1"]))
-    rows, _ = await repository.page(ACCOUNT, 9, 0, None)
+    await database.transact(lambda connection: delete_for_sessions(connection, "t", ["s-m1"]))
+    rows, _ = await repository.list_replies(ACCOUNT, 9, 0, None)
     assert [row.session_id for row in rows] == ["s-m2"]
     assert await accepted(repository, message("m1"), message("m2", peer="u2")) == 1

@@ -48,8 +48,8 @@ class TestWebhookChannel(SignedContract):
         return 410, {}
 
     async def test_what_is_sent_is_signed(self, channel: Channel, platform: Platform) -> None:
-        (payload,) = channel.render(ChannelReply("可以。"))
-        await channel.send({"user_id": "u1"}, payload, "k1")
+        (payload,) = channel.render_reply(ChannelReply("可以。"))
+        await channel.send_payload({"user_id": "u1"}, payload, "k1")
         (call,) = platform.calls
         assert call.headers[SIGNATURE.lower()] == sign_body(SECRET, call.headers[TIMESTAMP.lower()], call.raw)
         assert call.headers[EVENT.lower()] == "channel.reply"

@@ -72,9 +72,9 @@ class TestWechatChannel(TokenContract):
     async def test_the_address_is_verified(self, channel: Channel) -> None:
         request = self.request()
         verifying = replace(request, method="GET", query={**request.query, "echostr": "5838479218127813673"}, body=b"")
-        assert (await channel.receive(verifying)).body == b"5838479218127813673"
+        assert (await channel.receive_request(verifying)).body == b"5838479218127813673"
         with pytest.raises(Forbidden):
-            await channel.receive(self.forged(verifying))
+            await channel.receive_request(self.forged(verifying))
 
     async def test_what_was_said_is_read_where_the_platform_wrote_it_down(self, channel: Channel) -> None:
         fields = {"FromUserName": "u1", "CreateTime": int(MOMENT.timestamp()), "MsgType": "voice", "MsgId": "1"}
@@ -90,17 +90,17 @@ class TestWechatChannel(TokenContract):
     async def test_entities_are_not_read(self, channel: Channel) -> None:
         body = b'<!DOCTYPE xml [<!ENTITY a "aaaa">]><xml><FromUserName>&a;</FromUserName></xml>'
         with pytest.raises(InvalidRequest):
-            await channel.receive(self.wrapped(body))
+            await channel.receive_request(self.wrapped(body))
 
     async def test_suggestions_are_a_menu(self, channel: Channel, platform: Platform) -> None:
-        (payload,) = channel.render(ChannelReply("可以。", suggestions=("运费谁出",)))
-        await channel.send({"openid": "u1"}, payload, "k1")
+        (payload,) = channel.render_reply(ChannelReply("可以。", suggestions=("运费谁出",)))
+        await channel.send_payload({"openid": "u1"}, payload, "k1")
         told = self.sent(platform)[-1].body
         assert told["msgmenu"]["list"] == [{"id": "1", "content": "运费谁出"}]
         assert "运费谁出".encode() in self.sent(platform)[-1].raw
 
     async def test_a_passive_reply_goes_back_to_its_customer(self, channel: Channel) -> None:
-        result = await channel.receive(self.request())
+        result = await channel.receive_request(self.request())
         assert result.wrap is not None
         told = ElementTree.fromstring(self.opened(result.wrap({"text": "可以 <b>&</b>"})))
         found = {child.tag: child.text for child in told}
@@ -134,11 +134,11 @@ class TestEncryptedWechatChannel(TestWechatChannel):
 
     async def test_a_message_for_another_account_is_refused(self, channel: Channel) -> None:
         with pytest.raises(InvalidRequest):
-            await channel.receive(encrypted_request(xml(MsgType="text"), "wx-other", MOMENT))
+            await channel.receive_request(encrypted_request(xml(MsgType="text"), "wx-other", MOMENT))
 
     async def test_a_plain_message_is_refused(self, channel: Channel) -> None:
         with pytest.raises(Forbidden):
-            await channel.receive(super().request())
+            await channel.receive_request(super().request())
 
 
 @asynccontextmanager
@@ -174,7 +174,7 @@ async def test_a_reply_in_time_is_in_the_response_and_nowhere_else(tmp_path: Pat
 
 
 async def test_a_late_reply_is_a_customer_service_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(WechatChannel, "waits", 0.1)
+    monkeypatch.setattr(WechatChannel, "wait_seconds", 0.1)
     async with simulated(answering) as platform, product(tmp_path, platform) as (container, http):
         answer = container.chat.answer_message
 
@@ -193,7 +193,7 @@ async def test_a_late_reply_is_a_customer_service_message(tmp_path: Path, monkey
 async def test_who_may_send_nothing_later_is_answered_when_the_platform_asks_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(WechatChannel, "waits", 0.3)
+    monkeypatch.setattr(WechatChannel, "wait_seconds", 0.3)
     monkeypatch.setattr("app.channels.service.HOLD_SECONDS", 0.1)
     async with simulated(answering) as platform, product(tmp_path, platform, customer_service="false") as (parts, http):
         answer, turns = parts.chat.answer_message, []

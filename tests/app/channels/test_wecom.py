@@ -49,17 +49,17 @@ class TestWecomChannel(TokenContract):
 
     async def test_the_address_is_verified(self, channel: Channel) -> None:
         verifying = encrypted_verification(b"1616140317555161061", CORP, MOMENT)
-        assert (await channel.receive(verifying)).body == b"1616140317555161061"
+        assert (await channel.receive_request(verifying)).body == b"1616140317555161061"
         with pytest.raises(Forbidden):
-            await channel.receive(self.forged(verifying))
+            await channel.receive_request(self.forged(verifying))
 
     async def test_a_message_for_another_company_is_refused(self, channel: Channel) -> None:
         with pytest.raises(InvalidRequest):
-            await channel.receive(encrypted_request(xml(MsgType="text"), "wx-other", MOMENT))
+            await channel.receive_request(encrypted_request(xml(MsgType="text"), "wx-other", MOMENT))
 
     async def test_a_button_asks_what_it_says(self, channel: Channel, platform: Platform) -> None:
-        *_, card = channel.render(ChannelReply("可以。", suggestions=("运费谁出",)))
-        await channel.send({"user": "u1"}, card, "k1")
+        *_, card = channel.render_reply(ChannelReply("可以。", suggestions=("运费谁出",)))
+        await channel.send_payload({"user": "u1"}, card, "k1")
         told = self.sent(platform)[-1].body
         assert told["template_card"]["task_id"] == "k1"
         (button,) = told["template_card"]["button_list"]

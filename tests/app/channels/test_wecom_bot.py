@@ -60,12 +60,12 @@ class TestWecomBotChannel(SignedContract):
 
     async def test_the_address_is_verified(self, channel: Channel) -> None:
         verifying = encrypted_verification(b"1616140317555161061", "", MOMENT)
-        assert (await channel.receive(verifying)).body == b"1616140317555161061"
+        assert (await channel.receive_request(verifying)).body == b"1616140317555161061"
         with pytest.raises(Forbidden):
-            await channel.receive(self.forged(verifying))
+            await channel.receive_request(self.forged(verifying))
 
     async def test_a_reply_in_the_response_is_sealed(self, channel: Channel) -> None:
-        result = await channel.receive(self.request())
+        result = await channel.receive_request(self.request())
         assert result.wrap is not None
         told = json.loads(result.wrap({"content": "可以"}))
         assert told["msgsignature"] == sha1(TOKEN, told["timestamp"], told["nonce"], told["encrypt"])
@@ -74,7 +74,7 @@ class TestWecomBotChannel(SignedContract):
 
     async def test_who_enters_is_greeted_by_text(self, channel: Channel) -> None:
         more = {"msgtype": "event", "event": {"eventtype": "enter_chat"}}
-        result = await channel.receive(self.request(more=more))
+        result = await channel.receive_request(self.request(more=more))
         assert result.messages[0].kind is InboundKind.ENTER
         assert result.wrap is not None
         assert json.loads(decrypt(json.loads(result.wrap({"content": "您好"}))["encrypt"])[0])["msgtype"] == "text"
@@ -87,4 +87,4 @@ class TestWecomBotChannel(SignedContract):
     @pytest.mark.parametrize("url", ["http://127.0.0.1:1/x", "https://qyapi.weixin.qq.com.evil.example/x"])
     async def test_replies_go_to_the_platform_alone(self, channel: Channel, url: str) -> None:
         with pytest.raises(InvalidRequest):
-            await channel.receive(self.request(more={"response_url": url}))
+            await channel.receive_request(self.request(more={"response_url": url}))

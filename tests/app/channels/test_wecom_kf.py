@@ -51,9 +51,9 @@ class TestWecomKfChannel(TokenContract):
         return {"errcode": 0, "errmsg": "ok", "media_id": UPLOADED}
 
     async def read(self, channel: Channel, request: CallbackRequest) -> tuple[InboundMessage, ...]:
-        result = await channel.receive(request)
+        result = await channel.receive_request(request)
         assert result.messages == ()
-        return (await channel.pull("", result.pull)).messages
+        return (await channel.pull_messages("", result.pull)).messages
 
     def text_of(self, payload: Payload) -> str:
         return str(payload["text"]["content"])
@@ -74,7 +74,7 @@ class TestWecomKfChannel(TokenContract):
 
     async def test_news_of_another_account_are_not_fetched(self, channel: Channel) -> None:
         about = {"CreateTime": 1, "MsgType": "event", "Event": "kf_msg_or_event", "Token": "E", "OpenKfId": "other"}
-        assert (await channel.receive(encrypted_request(xml(**about), CORP, MOMENT))).pull == ""
+        assert (await channel.receive_request(encrypted_request(xml(**about), CORP, MOMENT))).pull == ""
 
 
 async def test_pages_are_fetched_once_and_what_is_old_is_left(tmp_path: Path) -> None:
