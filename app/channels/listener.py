@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 
 from app.channels.base import Channel
 from app.channels.errors import ChannelError, describe_error
-from app.channels.loop import WorkLoop
 from app.channels.repository import Account
 from app.channels.types import InboundMessage
+from app.work_loop import WorkLoop
 
 RETRY_SECONDS = 3.0
 """Pause before the next connection."""
@@ -22,9 +22,10 @@ class Listener(WorkLoop):
     """Listens for one account. save_messages: saves messages."""
 
     name = "channel-listener"
+    poll_seconds = RETRY_SECONDS
 
     def __init__(self, account: Account, channel: Channel, save_messages: KeepMessages) -> None:
-        super().__init__(RETRY_SECONDS)
+        super().__init__()
         self._account = account
         self._channel = channel
         self._save_messages = save_messages

@@ -12,7 +12,6 @@ from loguru import logger
 from app.attachments.types import extract_written_text
 from app.channels.base import Channel
 from app.channels.errors import PlatformRefused, PlatformUnavailable, describe_error
-from app.channels.loop import WorkLoop
 from app.channels.repository import LONGEST_PAUSE, Account, ChannelRepository
 from app.channels.repository_desk import UnseenMessageRepository, UnseenMessages
 from app.channels.types import (
@@ -28,6 +27,7 @@ from app.channels.worker import number_payloads
 from app.db.base import now
 from app.limits.types import LimitKind
 from app.types import SessionKey
+from app.work_loop import WorkLoop
 
 if TYPE_CHECKING:
     from app.limits.windows import Counters
@@ -64,6 +64,7 @@ class ReplyWorker(WorkLoop):
     """
 
     name = "channel-replies"
+    poll_seconds = 0.5
 
     def __init__(
         self,

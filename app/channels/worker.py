@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
@@ -10,11 +9,11 @@ from loguru import logger
 
 from app.channels.base import Channel
 from app.channels.dispatcher import Dispatcher
-from app.channels.loop import WorkLoop
 from app.channels.repository import LONGEST_PAUSE, Account, ChannelRepository
 from app.channels.types import ChannelReply, Payload, QueueStatus, StoredMessage
 from app.errors import AppError, InvalidRequest, RateLimited
 from app.ids import create_id
+from app.work_loop import WorkLoop
 
 AT_ONCE = 16
 """Messages that a process answers at the same time."""
@@ -27,6 +26,7 @@ class MessageWorker(WorkLoop):
     """Answers messages. on_answered: called when there are replies to send."""
 
     name = "channel-messages"
+    poll_seconds = 0.5
 
     def __init__(
         self,
@@ -40,30 +40,14 @@ class MessageWorker(WorkLoop):
         self._dispatcher = dispatcher
         self._channels = channels
         self._on_answered = on_answered
-        self._running: set[asyncio.Task[None]] = set()
 
     async def run_round(self) -> int:
         """Starts to answer the messages that are due."""
-        room = AT_ONCE - len(self._running)
+        room = AT_ONCE - len(self._begun)
         claimed = await self._repository.claim_messages(self._channels, room, LEASE) if room else []
         for message in claimed:
-            task = asyncio.create_task(self._answer_message(message), name="channel-message")
-            self._running.add(task)
-            task.add_done_callback(self._finish_task)
+            self.begin(self._answer_message(message))
         return len(claimed)
-
-    async def close(self) -> None:
-        """Stops; unfinished messages are answered after the next start."""
-        await super().close()
-        for task in self._running:
-            task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
-
-    def _finish_task(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
-        if not task.cancelled() and (error := task.exception()):  # the database is away: once the lease is over
-            logger.opt(exception=error).error("what came of a message of a channel cannot be kept")
-        self.wake()  # the next one of its session may begin
 
     async def _answer_message(self, message: StoredMessage) -> None:
         log = logger.bind(tenant=message.tenant, channel=message.account, session=message.session_id)
