@@ -107,7 +107,7 @@ async def _run(options: argparse.Namespace, url: str) -> int:
         await log.add(action)
         code, made = await _carried_out(keys, options)
         action = replace(action, target=dict(action.target) | made)
-        await log.finish(action, AuditOutcome.REFUSED if code else AuditOutcome.DONE)
+        await log.set_outcome(action, AuditOutcome.REFUSED if code else AuditOutcome.DONE)
         return code
     finally:
         await database.close()

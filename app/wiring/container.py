@@ -232,7 +232,7 @@ class Container:
         self.tuner = Tuner(database, settings, self._prepare)
         self.tenants = Tenants(
             self.profiles,
-            self.tuner.of,
+            self.tuner.get_tuned_settings,
             partial(self._search, searches),
             self.teams.build,
             searches.retain,

@@ -23,7 +23,7 @@ from app.jobs.worker import JobWorker
 from app.quality.service import quality_kind
 from app.retention.service import Retention
 from app.sources.service import DueSources
-from app.tuner.kinds import tuner_kinds
+from app.tuner.kinds import build_tuner_kinds
 from app.wiring.erasure import forget_conversations
 from app.wiring.evaluation import build_evaluation_runner
 from app.wiring.sources import sync_kind
@@ -42,7 +42,7 @@ def build_job_kinds(container: Container) -> tuple[JobKind, ...]:
         mining_kind(container.gap_mining),
         sync_kind(container.sources),
         quality_kind(container.quality),
-        *tuner_kinds(container.reports),
+        *build_tuner_kinds(container.reports),
         build_evaluation_runner(container).kind,
     )
 
