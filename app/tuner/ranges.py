@@ -1,5 +1,5 @@
-"""The allowed ranges of a tenant's parameters. They are narrower than what an operator may set for a whole installation,
-since parameters change while customers ask.
+"""The allowed ranges of a tenant's parameters. They are narrower than what an operator may set for a whole
+installation, since parameters change while customers ask.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ assert tuple(RANGES) == NAMES
 
 
 def find_range(name: str, settings: Settings) -> Range:
-    """Returns the range of a parameter in this process: all tenants share one cache of answers, whose size is the limit."""
+    """Returns the range of a parameter in this process: the size of the cache that all tenants share is a limit."""
     found = RANGES[name]
     if name == "hot_cache_max_size":
         return Range(found.low, settings.hot_cache_max_size, found.title, whole=True)

@@ -113,7 +113,7 @@ class Reports:
             return await connection.run_sync(rows.load_page, tenant, kind, limit, offset)
 
     async def find_effects(self, tenant: str) -> dict[str, ParameterEffect]:
-        """Returns by parameter what the last calibration and the last sweep of this base say about a step up and down."""
+        """Returns by parameter what the last calibration and sweep of this base say about a step up and down."""
         async with self._database.read() as connection:
             found = {kind: await connection.run_sync(rows.find_latest, tenant, kind) for kind in (CALIBRATION, SWEEP)}
         made = {kind: report for kind, report in found.items() if report is not None}

@@ -17,7 +17,7 @@ from app.tuner.tables import TunerReport as Table
 
 @dataclass(frozen=True, slots=True)
 class TuningReport:
-    """A stored report. result: None before it is finished; applied: the version of the parameters that has its values."""
+    """A stored report. result: None before it is finished; applied: the version of the parameters with its values."""
 
     id: str
     kind: str

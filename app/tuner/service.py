@@ -193,7 +193,7 @@ class Tuner:
         return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
 
     def _build_settings(self, tenant: str, overrides: Values) -> Settings:
-        """Returns the settings with the overrides; without them where they no longer fit the settings of the process."""
+        """Returns the settings with the overrides; without them where they no longer fit those of the process."""
         try:
             return require_consistent(apply_overrides(self.settings, overrides))
         except Conflict as error:

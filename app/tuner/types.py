@@ -76,7 +76,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True)
 class TunedSettings:
-    """The parameters of a tenant, and `settings` with these parameters in them; the same object while nothing changes."""
+    """The parameters of a tenant, and `settings` with them applied; the same object while nothing changes."""
 
     settings: Settings
     params: Params = Params()
