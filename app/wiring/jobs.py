@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.reread_job import RereadService, build_reread_kind
-from app.gaps.mining import mining_kind
+from app.gaps.miner import build_mining_kind
 from app.generations.reindex import build_reindex_kind
 from app.history.repository_texts import purge
 from app.indexing.verification import IndexVerification, build_verification_kind
@@ -39,7 +39,7 @@ def build_job_kinds(container: Container) -> tuple[JobKind, ...]:
         build_verification_kind(_build_verification(container)),
         build_reindex_kind(container.reindexing),
         build_reread_kind(RereadService(container.base.database, container.versions)),
-        mining_kind(container.gap_mining),
+        build_mining_kind(container.gap_mining),
         sync_kind(container.sources),
         quality_kind(container.quality),
         *build_tuner_kinds(container.reports),
