@@ -20,7 +20,7 @@ from app.jobs.schedule import PeriodicJob, Scheduler
 from app.jobs.service import JobService
 from app.jobs.types import JobKind
 from app.jobs.worker import JobWorker
-from app.quality.service import quality_kind
+from app.quality.service import build_quality_kind
 from app.retention.service import Retention
 from app.sources.service import DueSources
 from app.tuner.kinds import build_tuner_kinds
@@ -41,7 +41,7 @@ def build_job_kinds(container: Container) -> tuple[JobKind, ...]:
         build_reread_kind(RereadService(container.base.database, container.versions)),
         build_mining_kind(container.gap_mining),
         sync_kind(container.sources),
-        quality_kind(container.quality),
+        build_quality_kind(container.quality),
         *build_tuner_kinds(container.reports),
         build_evaluation_runner(container).kind,
     )
