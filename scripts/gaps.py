@@ -96,14 +96,14 @@ async def _looked(options: argparse.Namespace, database: Database) -> int:
             print(f"{gap.id}  {gap.state:<9}  {counts.customers} 人  {week}  {gap.question}")
         print(f"共 {total} 个")
     else:
-        one = await gaps.get(options.tenant, options.id)
+        one = await gaps.get_gap(options.tenant, options.id)
         if one is None:
             print(f"没有缺口 {options.id}", file=sys.stderr)
             return 1
         print(f"{one.question}（{one.state}）")
         for miss in await gaps.list_misses(options.tenant, one.id, MOST):
             print(f"  {miss.asked_at:%Y-%m-%d %H:%M}  {miss.reason:<14}  {miss.question}")
-        if draft := await DraftRepository(database).get(options.tenant, one.id):
+        if draft := await DraftRepository(database).get_draft(options.tenant, one.id):
             print(f"草稿：{draft.question}\n{draft.answer}")
     return 0
 

@@ -113,7 +113,7 @@ class FragmentEvidence:
     """Which sentences are rows of a table: they speak of different things, so no claim sums them up."""
 
     @cached_property
-    def whole(self) -> Statement:
+    def whole_text(self) -> Statement:
         return Statement("\n".join([self.named.text, *(sentence.text for sentence in self.sentences)]))
 
     @cached_property
@@ -156,7 +156,7 @@ class FragmentEvidence:
 
     @cached_property
     def is_chinese(self) -> bool:
-        return sum(map(len, _HAN.findall(self.whole.text))) > len(self.whole.text) / 4
+        return sum(map(len, _HAN.findall(self.whole_text.text))) > len(self.whole_text.text) / 4
 
 
 @lru_cache(maxsize=1024)

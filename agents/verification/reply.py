@@ -51,7 +51,7 @@ class _Claim:
         return "".join(part for part in self.parts if isinstance(part, str))
 
     @property
-    def cited(self) -> list[int]:
+    def cited_numbers(self) -> list[int]:
         return [number for part in self.parts if isinstance(part, Mark) for number in part.numbers]
 
     @property
@@ -148,7 +148,9 @@ class GroundedReply:
             self._unanswered = True
             return
         sent = (yield Claimed(text)) if self._claimed and self._checker.is_weighed_by_meaning(text) else None
-        finding = self._checker.check_sentence(text, claim.cited, sent if isinstance(sent, ClaimMeaning) else None)
+        finding = self._checker.check_sentence(
+            text, claim.cited_numbers, sent if isinstance(sent, ClaimMeaning) else None
+        )
         if self._doubts and finding.fragments and not finding.quoted and (yield Doubt(text, finding.fragments)):
             finding = Finding(Support.UNSUPPORTED)
         main = not self._supported
@@ -191,7 +193,7 @@ class GroundedReply:
                 if fragment not in marked:
                     pieces += self._add_citation(claim.text, fragment)
                     marked.add(fragment)
-        if finding.fragments and not claim.cited and finding.fragments[0] != self._last:
+        if finding.fragments and not claim.cited_numbers and finding.fragments[0] != self._last:
             pieces += self._add_citation(claim.text, finding.fragments[0])
         return pieces
 

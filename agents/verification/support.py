@@ -160,7 +160,7 @@ class SupportChecker:
 
     def _has_facts(self, claim: Statement, evidence: FragmentEvidence) -> bool:
         """Whether a fragment, what it is called and the question have all numbers and names of a claim."""
-        texts = (evidence.whole, evidence.named)
+        texts = (evidence.whole_text, evidence.named)
         return self._has_known_numbers(claim, texts) and self._has_known_names(claim, texts, evidence)
 
     def _is_computed(self, claim: Statement) -> bool:
@@ -273,7 +273,7 @@ class SupportChecker:
         """Whether a span speaks of the question: a date that stands alone may be the date of anything."""
         if not self._asked.pairs:
             return True
-        return bool(span.pairs and self._asked.pairs & evidence.whole.pairs) and not self._is_outweighed(claim)
+        return bool(span.pairs and self._asked.pairs & evidence.whole_text.pairs) and not self._is_outweighed(claim)
 
     def _is_outweighed(self, claim: Statement) -> bool:
         """Whether a claim is a bare number or date, and the fragments give another one nearer to the question or more
@@ -304,7 +304,7 @@ class SupportChecker:
             and not is_contradiction(claim.polarity, span.polarity)
             and not evidence.has_mixed_rows(claim, span)
             and not evidence.has_swapped_condition(claim, span, self._asked)
-            and not has_swapped_words(claim.text, span.text, evidence.whole.text + self._asked.text)
+            and not has_swapped_words(claim.text, span.text, evidence.whole_text.text + self._asked.text)
         )
 
     def _has_known_numbers(self, claim: Statement, texts: Iterable[Statement]) -> bool:
@@ -314,14 +314,14 @@ class SupportChecker:
 
     def _has_known_names(self, claim: Statement, texts: Iterable[Statement], evidence: FragmentEvidence) -> bool:
         known = frozenset().union(self._asked.latin, *(text.latin for text in texts))
-        text = evidence.whole.joined_text + self._asked.joined_text
+        text = evidence.whole_text.joined_text + self._asked.joined_text
         return claim.latin <= known and all(remove_joints(name) in text for name in claim.names)
 
     def _is_translation(self, claim: Statement, candidates: Sequence[int]) -> bool:
         """Whether a claim is a translation, which shares no words with its source: facts and citation decide."""
         if not (self._english and claim.is_foreign and any(self._evidence[number].is_chinese for number in candidates)):
             return False
-        texts = [self._evidence[number].whole for number in candidates]
+        texts = [self._evidence[number].whole_text for number in candidates]
         codes = frozenset(name for name in claim.latin if any(character.isdigit() for character in name))
         return self._has_known_numbers(claim, texts) and codes <= frozenset().union(*(text.latin for text in texts))
 

@@ -39,7 +39,7 @@ class AuditRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, action: AuditAction) -> None:
+    async def add_action(self, action: AuditAction) -> None:
         """Stores an action; it is on disk when this returns."""
         values = {
             "tenant_id": action.tenant,

@@ -60,7 +60,7 @@ class AuditLog:
             subject=shorten_name(await self._names.find_name(principal.tenant, target)),
             changed=list_fields(await _read_json_body(request)),
         )
-        await self.repository.add(action)
+        await self.repository.add_action(action)
         try:
             response = await work()
         except Exception as error:

@@ -83,7 +83,7 @@ async def edit_gap(
     gap_id: GapId, body: GapDraftIn, request: Request, tenant: AdminTenant, wiring: Wiring
 ) -> GapDetailOut:
     """Writes the draft; what was submitted has to be submitted again."""
-    before = await wiring.gap_review.stored.get(tenant, gap_id)
+    before = await wiring.gap_review.stored.get_draft(tenant, gap_id)
     variants = body.variants if body.variants is not None else before.variants if before else ()
     draft = GapDraft(body.question, body.answer, tuple(variants))
     await wiring.gap_review.edit_draft(tenant, gap_id, draft, get_actor_name(request))
@@ -161,4 +161,4 @@ def get_actor_name(request: Request) -> str:
 
 async def _build_detail(wiring: Wiring, tenant: str, gap_id: str) -> GapDetailOut:
     detail = await wiring.gaps.load_detail(tenant, gap_id)
-    return GapDetailOut.from_detail(detail, await wiring.gap_review.stored.get(tenant, gap_id))
+    return GapDetailOut.from_detail(detail, await wiring.gap_review.stored.get_draft(tenant, gap_id))

@@ -48,7 +48,7 @@ class GapMiner:
         self._search = search
         self._confident = confident
 
-    async def run(self, context: JobContext) -> dict[str, Any]:
+    async def run_mining(self, context: JobContext) -> dict[str, Any]:
         """Runs the job for one tenant, and returns what it did in numbers. Raises EmbeddingUnavailable, KnowledgeError;
         then what was collected waits for the next run.
         """
@@ -133,4 +133,4 @@ class GapMiner:
 
 def build_mining_kind(mining: GapMiner) -> JobKind:
     """Builds the kind of job, nightly and on demand."""
-    return JobKind("gap_mining", "知识缺口挖掘", mining.run, Daily(HOUR), MiningOptions)
+    return JobKind("gap_mining", "知识缺口挖掘", mining.run_mining, Daily(HOUR), MiningOptions)

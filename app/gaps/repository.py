@@ -67,7 +67,7 @@ class GapRepository:
             reasons = await connection.run_sync(count_reasons, tenant, [row.id for row in found])
             return [_build_gap(row, reasons[row.id]) for row in found], total
 
-    async def get(self, tenant: str, gap_id: str) -> Gap | None:
+    async def get_gap(self, tenant: str, gap_id: str) -> Gap | None:
         """Returns a gap; None where there is none."""
         query = _select_gaps(_count_questions(tenant)).where(GapRow.tenant_id == tenant, GapRow.id == gap_id)
         async with self._database.read() as connection:

@@ -27,7 +27,7 @@ class DraftRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def get(self, tenant: str, gap_id: str) -> GapDraft | None:
+    async def get_draft(self, tenant: str, gap_id: str) -> GapDraft | None:
         """Returns the draft of a gap; None where there is none."""
         async with self._database.read() as connection:
             return await connection.run_sync(find_draft, tenant, gap_id)

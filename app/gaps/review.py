@@ -71,7 +71,7 @@ class GapReview:
 
     async def make_draft(self, tenant: str, gap_id: str, actor: str) -> GapDraft:
         """Makes a draft in place of the one before. Raises NotFound, Conflict, KnowledgeError."""
-        gap = await self._workbench.get(tenant, gap_id)
+        gap = await self._workbench.get_gap(tenant, gap_id)
         _require_state(gap, _DRAFTABLE)
         made, trouble = await self._drafting.write_draft(tenant, gap)
         event = GapEvent("drafted", actor, trouble, now())
@@ -143,9 +143,9 @@ class GapReview:
 
     async def reopen_gap(self, tenant: str, gap_id: str, actor: str, note: str = "") -> None:
         """Opens a closed gap: a published answer is withdrawn and its draft kept. Raises NotFound, Conflict."""
-        gap = await self._workbench.get(tenant, gap_id)
+        gap = await self._workbench.get_gap(tenant, gap_id)
         _require_state(gap, _CLOSED)
-        draft = await self.stored.get(tenant, gap_id)
+        draft = await self.stored.get_draft(tenant, gap_id)
         published = draft is not None and gap.state is GapState.APPROVED
         if draft is not None and published:
             await self._withdraw_entry(tenant, gap_id, draft.faq_id)

@@ -51,16 +51,16 @@ class GapWorkbench:
         found, total = await self.stored.load_page(tenant, wanted, offset, limit)
         return found, total, await self.stored.count_states(tenant)
 
-    async def get(self, tenant: str, gap_id: str) -> Gap:
+    async def get_gap(self, tenant: str, gap_id: str) -> Gap:
         """Returns a gap. Raises NotFound."""
-        gap = await self.stored.get(tenant, gap_id)
+        gap = await self.stored.get_gap(tenant, gap_id)
         if gap is None:
             raise build_unknown_error(gap_id)
         return gap
 
     async def load_detail(self, tenant: str, gap_id: str) -> GapDetail:
         """Returns a gap with its questions, the nearest fragments and its history. Raises NotFound, KnowledgeError."""
-        gap = await self.get(tenant, gap_id)
+        gap = await self.get_gap(tenant, gap_id)
         misses = await self.stored.list_misses(tenant, gap_id, MOST_QUESTIONS)
         before = await self.stored.load_earlier_turns(tenant, [miss.turn_id for miss in misses if miss.turn_id])
         near = await self.find_near(tenant, gap.question) if gap.question else []

@@ -109,7 +109,7 @@ class QualityService:
             raise NotFound(message, code="quality_issue_not_found", id=issue_id)
         return found
 
-    async def run(self, context: JobContext) -> dict[str, Any]:
+    async def run_check(self, context: JobContext) -> dict[str, Any]:
         """Runs the job: checks the whole knowledge base of a tenant, and stores the findings about it or one document.
         Returns the result of the run.
         """
@@ -156,7 +156,7 @@ class QualityService:
 
 def build_quality_kind(quality: QualityService) -> JobKind:
     """Builds the kind of job, nightly and on demand."""
-    return JobKind(KIND, "知识库质量检查", quality.run, Daily(HOUR), QualityOptions)
+    return JobKind(KIND, "知识库质量检查", quality.run_check, Daily(HOUR), QualityOptions)
 
 
 async def run_in_pieces(steps: Steps, heartbeat: Callable[[], Awaitable[None]]) -> list[QualityIssue]:
@@ -186,10 +186,10 @@ def _run_piece(steps: Steps, found: list[QualityIssue]) -> bool:
 
 
 def _build_heartbeat(context: JobContext, number: int, total: int) -> Callable[[], Awaitable[None]]:
-    async def beat() -> None:
+    async def report_beat() -> None:
         await context.report_progress(number, total)
 
-    return beat
+    return report_beat
 
 
 def _drop_repeated(found: Sequence[QualityIssue]) -> list[QualityIssue]:

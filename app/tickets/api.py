@@ -76,7 +76,7 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
     proof, own_key = await read_proof(request, user_id=body.user_id), read_key(request)
     key = retry_key(request, tenant, own_key, proof, hash_body(body)) if own_key else None
 
-    def reply(ticket: TicketRow, *, written: bool) -> KeptResponse:
+    def build_reply(ticket: TicketRow, *, written: bool) -> KeptResponse:
         content = TicketOut.from_row(ticket).model_dump_json().encode()
         return KeptResponse(201, content, session_id=body.session_id, written=written)
 
@@ -86,10 +86,10 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
             member = await wiring.holders.reserve(SessionKey(tenant, body.session_id), said) or said
         owner = TicketOwner(body.session_id, member or body.user_id)
         new = NewTicket(body.subject, body.description, body.category, body.priority)
-        kept = attempt.build_keeper(partial(reply, written=True)) if attempt else None
+        kept = attempt.build_keeper(partial(build_reply, written=True)) if attempt else None
         create = wiring.tickets.create_ticket
         opened = await create(tenant, owner, new, author, verified=bool(member), hook=kept)
-        return reply(opened[0], written=attempt is not None)
+        return build_reply(opened[0], written=attempt is not None)
 
     return await run_once(request, key, work)
 
@@ -147,7 +147,7 @@ async def change_tickets(body: TicketBulkIn, request: Request, tenant: StaffTena
 @router.get("/{number}", responses=list_failures(404))
 async def read_ticket(number: Number, tenant: StaffTenant, wiring: Wiring) -> TicketDetail:
     """A ticket with its history."""
-    ticket, history = await wiring.tickets.get(tenant, number.upper())
+    ticket, history = await wiring.tickets.get_ticket(tenant, number.upper())
     events = [TicketEventOut.model_validate(asdict(event)) for event in history]
     return TicketDetail(**TicketOut.from_row(ticket).model_dump(), history=events)
 

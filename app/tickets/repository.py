@@ -163,7 +163,7 @@ class TicketRepository:
 
         return await self._database.transact(work)
 
-    async def get(self, tenant: str, number: str) -> TicketRow | None:
+    async def get_ticket(self, tenant: str, number: str) -> TicketRow | None:
         """Returns a ticket; None where there is none."""
         async with self._database.read() as connection:
             row = (await connection.execute(select(*_COLUMNS).where(_match_number(tenant, number)))).first()

@@ -116,9 +116,9 @@ class TicketService:
             updated_at=moment,
         )
 
-    async def get(self, tenant: str, number: str) -> tuple[TicketRow, list[TicketEventRow]]:
+    async def get_ticket(self, tenant: str, number: str) -> tuple[TicketRow, list[TicketEventRow]]:
         """Returns a ticket with its history. Raises NotFound."""
-        ticket = await self._repository.get(tenant, number)
+        ticket = await self._repository.get_ticket(tenant, number)
         if ticket is None:
             raise _build_unknown_error(number)
         return ticket, await self._repository.list_events(tenant, number)

@@ -86,7 +86,7 @@ class Reports:
                 )
         masked = [replace(question, text=mask_personal_data(question.text)) for question in questions]
         report = TuningReport(create_id(), new.kind, new.title, new.parameters, "", None, new.by, now(), None, None)
-        await self._database.transact(lambda connection: rows.add(connection, tenant, report, masked))
+        await self._database.transact(lambda connection: rows.add_report(connection, tenant, report, masked))
         try:
             run = await self._trigger(tenant, new.kind, report.id)
         except Conflict:
@@ -99,10 +99,10 @@ class Reports:
         """Estimates the cost of having a model judge so many passages. Raises Conflict, GenerationUnavailable."""
         return await self.judging.prepare_estimate(tenant, (await self._tenants.get_parts(tenant)).retriever, passages)
 
-    async def find(self, tenant: str, report_id: str) -> TuningReport:
+    async def find_report(self, tenant: str, report_id: str) -> TuningReport:
         """Returns a report. Raises NotFound."""
         async with self._database.read() as connection:
-            found = await connection.run_sync(rows.find, tenant, report_id)
+            found = await connection.run_sync(rows.find_report, tenant, report_id)
         if found is None:
             raise _build_unknown_error(report_id)
         return found
@@ -129,12 +129,12 @@ class Reports:
         """Puts in force what a report recommends, unless the parameters changed since it was made; the verdicts of a
         model change no parameter. Raises NotFound, Conflict, InvalidRequest.
         """
-        report = await self.find(tenant, report_id)
+        report = await self.find_report(tenant, report_id)
         if report.result is None:
             raise Conflict("还没有做完，没有可采用的结果", code="report_not_finished", id=report_id)
         if report.kind == JUDGEMENT:
             await self.judging.put_in_force(tenant, report_id, report.result, by=by)
-            params = (await self._tuner.reload(tenant)).params
+            params = (await self._tuner.reload_settings(tenant)).params
             await self._database.transact(
                 lambda connection: rows.set_applied_version(connection, tenant, report_id, params.version)
             )
@@ -159,7 +159,7 @@ class Reports:
         """Makes a report: the work of a job run. Returns the result of the run."""
         tenant, report_id = context.tenant, context.parameters["report"]
         async with self._database.read() as connection:
-            report = await connection.run_sync(rows.find, tenant, report_id)
+            report = await connection.run_sync(rows.find_report, tenant, report_id)
             questions = await connection.run_sync(rows.load_questions, tenant, report_id)
         if report is None or questions is None:
             return {"report": report_id, "made": False}

@@ -112,9 +112,9 @@ async def list_tuner_reports(
 @router.get("/reports/{report_id}", responses=list_failures(404))
 async def read_tuner_report(report_id: ReportId, tenant: StaffTenant, wiring: Wiring) -> ReportOut:
     """One of them, with what came of it."""
-    shown = await _build_report(tenant, wiring, await wiring.reports.find(tenant, report_id))
+    shown = await _build_report(tenant, wiring, await wiring.reports.find_report(tenant, report_id))
     if shown.state is RunState.DONE and shown.result is None:  # it was finished between the two reads
-        shown = await _build_report(tenant, wiring, await wiring.reports.find(tenant, report_id))
+        shown = await _build_report(tenant, wiring, await wiring.reports.find_report(tenant, report_id))
     return shown
 
 

@@ -25,7 +25,7 @@ def find_latest(connection: Connection, tenant: str) -> Params:
     return Params() if row is None else _build_params(row)
 
 
-def find(connection: Connection, tenant: str, version: int) -> Params | None:
+def find_params(connection: Connection, tenant: str, version: int) -> Params | None:
     """Returns one version; None where there is none of that number."""
     row = connection.execute(select(_TABLE).where(_match_tenant(tenant), _TABLE.version == version)).first()
     return None if row is None else _build_params(row)
@@ -38,7 +38,7 @@ def load_page(connection: Connection, tenant: str, limit: int, offset: int) -> t
     return [_build_params(row) for row in connection.execute(query)], total
 
 
-def add(connection: Connection, tenant: str, params: Params) -> bool:
+def add_params(connection: Connection, tenant: str, params: Params) -> bool:
     """Adds a version; False where one of its number exists already."""
     values: dict[str, Any] = {
         "tenant_id": tenant,

@@ -34,7 +34,7 @@ class TuningReport:
 _COLUMNS = tuple(getattr(Table, item.name) for item in fields(TuningReport))
 
 
-def add(connection: Connection, tenant: str, report: TuningReport, questions: Sequence[TuningQuestion]) -> None:
+def add_report(connection: Connection, tenant: str, report: TuningReport, questions: Sequence[TuningQuestion]) -> None:
     """Adds a report that is to be made from these questions."""
     own: Mapping[str, Any] = {item.name: getattr(report, item.name) for item in fields(TuningReport)}
     connection.execute(
@@ -64,7 +64,7 @@ def set_applied_version(connection: Connection, tenant: str, report_id: str, ver
     connection.execute(update(Table).where(_match_report(tenant, report_id)).values(applied=version))
 
 
-def find(connection: Connection, tenant: str, report_id: str) -> TuningReport | None:
+def find_report(connection: Connection, tenant: str, report_id: str) -> TuningReport | None:
     """Returns one report; None where there is none."""
     row = connection.execute(select(*_COLUMNS).where(_match_report(tenant, report_id))).first()
     return None if row is None else TuningReport(**row._mapping)

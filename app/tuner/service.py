@@ -54,14 +54,14 @@ class Tuner:
             known = self._known.get(tenant)
             if known is not None and self._clock() < known[1]:
                 return known[0]
-            return await self.reload(tenant)
+            return await self.reload_settings(tenant)
 
     def get_known_settings(self, tenant: str) -> Settings:
         """Returns the tenant's settings as far as this process has read them; those of the process where it has not."""
         known = self._known.get(tenant)
         return known[0].settings if known is not None else self.settings
 
-    async def reload(self, tenant: str) -> TunedSettings:
+    async def reload_settings(self, tenant: str) -> TunedSettings:
         """Reads the parameters from the database, so that a change by this process is in force in it at once."""
         started = self._clock()
         params = await self._database.run_in_reader(lambda connection: repository.find_latest(connection, tenant))
@@ -135,7 +135,7 @@ class Tuner:
         if version == 0:
             return Params()
         async with self._database.read() as connection:
-            found = await connection.run_sync(repository.find, tenant, version)
+            found = await connection.run_sync(repository.find_params, tenant, version)
         if found is None:
             raise NotFound(f"没有第 {version} 版参数", code="params_version_not_found", version=version)
         return found
@@ -160,7 +160,7 @@ class Tuner:
         made: Params,
         expected: int | None = None,
     ) -> Params:
-        before = (await self.reload(tenant)).params
+        before = (await self.reload_settings(tenant)).params
         if expected is not None and expected != before.version:
             raise build_outdated_error(before.version)
         params = replace(
@@ -173,11 +173,11 @@ class Tuner:
         params = replace(params, changes=changes)
 
         def write(connection: Connection) -> None:
-            if not repository.add(connection, tenant, params):
+            if not repository.add_params(connection, tenant, params):
                 raise build_outdated_error(params.version)
 
         await self._database.transact(write)
-        await self.reload(tenant)
+        await self.reload_settings(tenant)
         return params
 
     def _drop_defaults(self, overrides: Values) -> Values:

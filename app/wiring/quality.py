@@ -113,7 +113,7 @@ async def check_alone(settings: Settings, tenant: str, document_id: str) -> None
     async with open_knowledge(settings, owns_index=True) as base:
         profiles = ProfileRepository(base.database, build_default_profile(settings))
         options = QualityOptions(document_id=document_id).model_dump()
-        await build_quality_service(settings, base, profiles).run(_Alone(tenant, parameters=options))
+        await build_quality_service(settings, base, profiles).run_check(_Alone(tenant, parameters=options))
 
 
 async def check_by_server(settings: Settings, tenant: str, document_id: str) -> None:

@@ -222,7 +222,7 @@ async def test_an_export_reads_some_at_a_time_and_stops_at_its_bound(
     monkeypatch.setattr("app.audit.repository.BATCH", 2)
     repository = AuditRepository(database)
     for number in range(5):
-        await repository.add(AuditAction("t", "k", "甲", "create_key", {"id": str(number)}))
+        await repository.add_action(AuditAction("t", "k", "甲", "create_key", {"id": str(number)}))
     found = [[one.target["id"] for one in batch] async for batch in repository.iterate_batches("t", AuditFilter(), 3)]
     assert found == [["4", "3"], ["2"]]
     assert (await repository.load_page("t", AuditFilter(text="3"), 9, 0))[1] == 1, "by an id as a whole"
@@ -233,7 +233,7 @@ async def test_an_export_reads_some_at_a_time_and_stops_at_its_bound(
 async def test_the_log_is_narrowed_to_somebody_by_the_choices(client: httpx.AsyncClient, product: Served) -> None:
     repository = AuditRepository(product.container.base.database)
     for actor_id, actor in (("", ""), ("p1", "小艾"), ("p1", "小爱"), (COMMAND_LINE, "")):
-        await repository.add(AuditAction("default", actor_id, actor, "write_profile", {}))
+        await repository.add_action(AuditAction("default", actor_id, actor, "write_profile", {}))
     choices = (await client.get(f"{PATH}/choices", params={"lang": "en"})).json()
     assert {(one["value"], one["name"]) for one in choices["actors"]} == {
         ("local", "This machine"),

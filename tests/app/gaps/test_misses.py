@@ -225,9 +225,9 @@ async def test_erasing_a_conversation_takes_its_questions_out_of_gaps(database: 
     engraving = await gap_of(database, "turn:m3", question="能刻字吗")
     await database.transact(lambda connection: forget_conversations(connection, "t", ["s1", "s3"]))
     stored = GapRepository(database)
-    left = await stored.get("t", wrap)
+    left = await stored.get_gap("t", wrap)
     assert left is not None and (left.question, left.counts.asked) == ("可以包成礼物吗", 1)
-    assert await stored.get("t", engraving) is None
+    assert await stored.get_gap("t", engraving) is None
 
 
 async def test_what_was_said_before_a_question_is_shown_with_it(database: Database) -> None:
@@ -244,7 +244,7 @@ async def test_questions_of_a_merged_gap_count_for_the_other(database: Database)
     into, from_ = await gap_of(database, "turn:m1"), await gap_of(database, "turn:m2")
     values = {"state": GapState.MERGED, "merged_into": into}
     await database.transact(lambda connection: gaps.change_gap(connection, "t", from_, values))
-    gap = await GapRepository(database).get("t", into)
+    gap = await GapRepository(database).get_gap("t", into)
     assert gap is not None and gap.counts.asked == 2
     assert len(await GapRepository(database).list_misses("t", into, 10)) == 2
 
@@ -282,7 +282,7 @@ async def test_an_answered_question_counts_only_where_a_person_was_asked_for_rig
         "能刻字吗": "no_evidence",
     }
     gap_id = await gap_of(database, *(miss.id for miss in found.values()))
-    gap = await GapRepository(database).get("t", gap_id)
+    gap = await GapRepository(database).get_gap("t", gap_id)
     assert gap is not None and gap.counts.reasons == {MissReason.HANDOFF: 2, MissReason.NO_EVIDENCE: 1}
 
 
@@ -293,10 +293,10 @@ async def test_a_solution_is_the_draft_of_the_gap_that_asks_the_same_and_replace
     intake = GapIntake(database)
     assert await intake.add_solution("t", "one", "s", WRAP, "可以，每件五元。", "小王") == wrap
     stored = DraftRepository(database)
-    draft = await stored.get("t", wrap)
+    draft = await stored.get_draft("t", wrap)
     assert draft is not None and (draft.question, draft.answer, draft.author) == (WRAP, "可以，每件五元。", "小王")
     await intake.add_solution("t", "two", "s2", WRAP, "可以，每件六元。", "小李")
-    changed = await stored.get("t", wrap)
+    changed = await stored.get_draft("t", wrap)
     assert changed is not None and changed.answer == "可以，每件六元。"
 
     def edit(connection: Any) -> None:
@@ -306,8 +306,8 @@ async def test_a_solution_is_the_draft_of_the_gap_that_asks_the_same_and_replace
 
     await database.transact(edit)
     await intake.add_solution("t", "three", "s3", WRAP, "不行。", "小赵")
-    kept = await stored.get("t", wrap)
+    kept = await stored.get_draft("t", wrap)
     assert kept is not None and kept.answer == "每件六元，三天做好。"
     other = await intake.add_solution("t", "four", "s4", "能刻字吗", "可以刻。", "小王")
-    gap = await GapRepository(database).get("t", other)
+    gap = await GapRepository(database).get_gap("t", other)
     assert gap is not None and (gap.state, gap.counts.reasons) == (GapState.DRAFTED, {MissReason.SOLUTION: 1})

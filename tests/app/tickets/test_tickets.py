@@ -83,7 +83,7 @@ async def test_other_subjects_conversations_and_tenants_have_tickets_of_their_ow
     assert len({ticket.number for ticket in tickets}) == 4
     assert (await service.load_page("u", TicketFilter(), 10, 0))[1] == 1
     with pytest.raises(NotFound):
-        await service.get("u", tickets[0].number)
+        await service.get_ticket("u", tickets[0].number)
 
 
 async def test_a_ticket_that_is_done_makes_room_for_another_and_opens_again_beside_it(service: TicketService) -> None:
@@ -116,7 +116,7 @@ async def test_the_first_response_is_the_first_public_word_of_staff(service: Tic
     ticket = await open_ticket(service, "t", "s", "", "空调", "", Priority.URGENT)
     time.go(0.5)
     await service.add_comment("t", ticket.number, "小王", "内部备注", public=False)
-    assert (await service.get("t", ticket.number))[0].responded_at is None
+    assert (await service.get_ticket("t", ticket.number))[0].responded_at is None
     time.go(0.5)
     after = await service.add_comment("t", ticket.number, "小王", "师傅明天上门", public=True)
     assert after.responded_at == START + timedelta(hours=1)
@@ -135,7 +135,7 @@ async def test_a_way_that_the_table_does_not_know_is_refused_and_changes_nothing
     await service.move_ticket("t", ticket.number, TicketState.CLOSED, "小王")
     with pytest.raises(Conflict):
         await service.move_ticket("t", ticket.number, TicketState.IN_PROGRESS, "小王")
-    after, history = await service.get("t", ticket.number)
+    after, history = await service.get_ticket("t", ticket.number)
     assert (after.state, [event.kind for event in history]) == (TicketState.CLOSED, ["created", "transition"])
 
 
@@ -153,7 +153,7 @@ async def test_changes_at_once_are_all_kept_in_one_order(service: TicketService)
     ticket = await open_ticket(service, "t", "s", "", "空调", "")
     words = [f"说明 {number}" for number in range(20)]
     await asyncio.gather(*(service.add_customer_comment("t", TicketOwner("s"), ticket.number, text) for text in words))
-    after, history = await service.get("t", ticket.number)
+    after, history = await service.get_ticket("t", ticket.number)
     assert [event.number for event in history] == list(range(1, 22))
     assert {event.text for event in history} - {""} == set(words)
     assert after.version == 21
@@ -207,14 +207,14 @@ async def test_a_deleted_conversation_leaves_the_record_and_takes_its_words(
     for text in ("补充：备用钥匙在花盆里", "还没人来"):
         await customers.add(TicketOwner("s"), opened.number, text)
     await service.add_comment("t", opened.number, "小王", "师傅周三上门", public=True)
-    before, _ = await service.get("t", opened.number)
+    before, _ = await service.get_ticket("t", opened.number)
     untouched = [
         await open_ticket(service, "u", "s", "", "空调", "别的租户"),
         await open_ticket(service, "t", "s2", "", "空调", "别的会话"),
     ]
     transcripts = TranscriptRepository(database, forget_conversations)
     assert await transcripts.delete("t", "s") and not await transcripts.delete("t", "s")
-    after, history = await service.get("t", opened.number)
+    after, history = await service.get_ticket("t", opened.number)
     assert (after.session_id, after.subject, after.description) == ("", ERASED_SUBJECT, "")
     kept = ("number", "user_id", "category", "priority", "state", "resolve_by", "responded_at", "created_at")
     assert all(getattr(after, name) == getattr(before, name) for name in kept)
@@ -227,8 +227,8 @@ async def test_a_deleted_conversation_leaves_the_record_and_takes_its_words(
     ]
     assert await customers.find_tickets(TicketOwner("s")) == []
     assert [ticket.number for ticket in await customers.find_tickets(TicketOwner("elsewhere", "m1"))] == [opened.number]
-    assert (await service.get("u", untouched[0].number))[0] == untouched[0]
-    assert (await service.get("t", untouched[1].number))[0] == untouched[1]
+    assert (await service.get_ticket("u", untouched[0].number))[0] == untouched[0]
+    assert (await service.get_ticket("t", untouched[1].number))[0] == untouched[1]
 
 
 async def test_what_staff_wrote_outlives_the_conversation(service: TicketService, database: Database) -> None:
@@ -241,7 +241,7 @@ async def test_what_staff_wrote_outlives_the_conversation(service: TicketService
     texts = [
         (row.subject, row.description)
         for row, _ in [
-            await service.get("t", number) for number in (by_staff[0].number, by_desk.number, rewritten.number)
+            await service.get_ticket("t", number) for number in (by_staff[0].number, by_desk.number, rewritten.number)
         ]
     ]
     assert texts == [("发票重开", "财务已核对"), (ERASED_SUBJECT, ""), (ERASED_SUBJECT, "换锁芯，约周三上门")]

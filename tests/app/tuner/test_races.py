@@ -28,7 +28,7 @@ async def test_of_many_changes_at_once_one_is_a_version_and_all_others_are_told(
     assert all(isinstance(one, Conflict) for one in results if isinstance(one, BaseException))
     history, total = await tuners[0].list_versions("t", 10, 0)
     assert sorted(one.version for one in kept) == list(range(1, total + 1)) == sorted(one.version for one in history)
-    assert (await tuners[0].reload("other")).params.version == 0
+    assert (await tuners[0].reload_settings("other")).params.version == 0
 
 
 async def test_what_was_read_before_a_change_does_not_take_its_place(database: Database) -> None:
