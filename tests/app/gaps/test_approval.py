@@ -99,7 +99,7 @@ async def test_an_approval_that_is_killed_half_way_is_gone_on_with_even_with_ano
 
     monkeypatch.setattr(review._cases, "add", killed)
     with pytest.raises(Killed):
-        await review.approve("default", gap_id, "")
+        await review.approve_draft("default", gap_id, "")
     monkeypatch.undo()
     assert len(await entries(http)) == 1 and [gap["state"] for gap in await gaps(http)] == ["in_review"]
     await edit(http, gap_id, "每个字六元。")
