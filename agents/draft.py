@@ -11,7 +11,7 @@ from agents.passages.coverage import Coverage, measure_coverage
 from agents.passages.quotable import is_safe_text
 from agents.passages.units import build_passage, list_quoted_headings
 from agents.types import Answer, Outcome, Source, Usage
-from agents.verifier import partial_ending
+from agents.verifier import build_partial_ending
 from agents.wording.catalogue import say
 from knowledge.english import is_chinese
 from knowledge.reader import READER
@@ -91,7 +91,7 @@ class Draft:
         if not self._unanswered:
             return self._append_texts(dated)
         cited = [self._get_mark_number(number) for number in self._quotes]
-        return self._append_texts([*dated, partial_ending(self.fragments, cited, self._request.english)])
+        return self._append_texts([*dated, build_partial_ending(self.fragments, cited, self._request.english)])
 
     def _compute_date_sentence(self) -> str:
         """Returns the date that follows from the quoted sentences; a model was given the date before it wrote."""

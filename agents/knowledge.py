@@ -171,7 +171,7 @@ class KnowledgeAgent:
         review = Review(question.complete_text, answer.reply, draft.fragments, draft.judged, english)
         may_ask = draft.usage.calls < question.max_calls and not draft.is_read_by_model
         with start_span("verify"):
-            checked = await verifier.verify(review) if may_ask else verifier.check(review)
+            checked = await verifier.verify_review(review) if may_ask else verifier.check_review(review)
         draft.add_cost(checked.usage, _measure_milliseconds(started))
         if checked.outcome is Outcome.CANNOT_ANSWER:
             return replace(self._build_refusal("cannot_answer", checked.outcome, english), verified=checked.verified)

@@ -23,7 +23,7 @@ from agents.ticketing.proposals import read_decision
 from agents.types import Question, Turn, Usage
 from agents.understanding.acts import Act
 from agents.understanding.facts import has_all_facts, has_most_words, has_new_facts, has_new_words, has_shared_words
-from agents.verification.marks import without_marks
+from agents.verification.marks import strip_marks
 from knowledge.text import Analyzer, clean, fold
 from knowledge.tracing import start_span
 
@@ -201,7 +201,7 @@ def _is_within(words: str, text: str) -> bool:
 
 def _format_history(history: Sequence[Turn]) -> str:
     turns = (
-        f"顾客：{join_lines(turn.question)}\n客服：{join_lines(without_marks(turn.reply))[:MAX_REPLY_CHARS]}"
+        f"顾客：{join_lines(turn.question)}\n客服：{join_lines(strip_marks(turn.reply))[:MAX_REPLY_CHARS]}"
         for turn in history[-MAX_TURNS:]
         if not turn.rows
     )

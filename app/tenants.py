@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.profiles.repository import ProfileRepository
     from app.search.service import CalibratedSearch
     from app.settings import Settings
-    from app.tuner.types import Tuned
+    from app.tuner.types import TunedSettings
     from knowledge.text import Analyzer
 
 
@@ -33,7 +33,7 @@ class TenantParts:
     head: IntentHead | None
     analyzer: Analyzer
     configuration: str
-    tuned: Tuned
+    tuned: TunedSettings
     prompts: Prompts
     models: int
     """The version of the language models."""
@@ -48,9 +48,9 @@ class Tenants:
     def __init__(
         self,
         profiles: ProfileRepository,
-        tuning: Callable[[str], Awaitable[Tuned]],
+        tuning: Callable[[str], Awaitable[TunedSettings]],
         search: Callable[[str, Settings], Awaitable[CalibratedSearch]],
-        build: Callable[[str, CalibratedSearch, TenantProfile, Tuned], TenantParts],
+        build: Callable[[str, CalibratedSearch, TenantProfile, TunedSettings], TenantParts],
         retain: Callable[[str, CalibratedSearch], Awaitable[None]],
         prompts: Callable[[], Prompts],
         models: Callable[[], int],

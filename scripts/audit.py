@@ -57,7 +57,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 async def _read(url: str, options: argparse.Namespace) -> tuple[list[AuditAction], int]:
     async with open_migrated(url) as database:
         wanted = AuditFilter(options.actor, [options.action] if options.action else None, outcome=options.outcome)
-        return await AuditRepository(database).page(options.tenant, wanted, options.limit, 0)
+        return await AuditRepository(database).load_page(options.tenant, wanted, options.limit, 0)
 
 
 def _line(row: AuditAction) -> str:

@@ -20,7 +20,7 @@ from agents.routing.anchors import load_shipped_anchors
 from app.auth.principal import DEFAULT_TENANT
 from app.db.engine import Database
 from app.db.migrate import open_migrated
-from app.gaps.clustering import clusters, similarities
+from app.gaps.clusters import build_clusters, compute_similarities
 from app.gaps.repository import GapFilters, GapRepository
 from app.gaps.repository_drafts import DraftRepository
 from app.gaps.types import WAITING
@@ -78,7 +78,7 @@ async def measured(embedder: Embedder, topics: Mapping[str, Sequence[str]]) -> s
     labels = [name for name, questions in topics.items() for _ in questions]
     vectors = await embedder.embed_questions([question for questions in topics.values() for question in questions])
     background = await embedder.embed_questions([anchor.text for anchor in load_shipped_anchors().sentences])
-    found = clusters(similarities(vectors, background), range(len(labels)))
+    found = build_clusters(compute_similarities(vectors, background), range(len(labels)))
     right = sum(Counter(labels[place] for place in cluster).most_common(1)[0][1] for cluster in found)
     return f"{len(labels)} 个问题，{len(topics)} 个话题 -> {len(found)} 个缺口，纯度 {right / len(labels):.2f}"
 
@@ -89,21 +89,21 @@ async def _looked(options: argparse.Namespace, database: Database) -> int:
         run = await RunRepository(database).add(options.tenant, "gap_mining", {"days": options.days})
         print(f"任务 {run.id}：{run.state}")
     elif options.command == "list":
-        found, total = await gaps.page(options.tenant, GapFilters(WAITING), 0, MOST)
+        found, total = await gaps.load_page(options.tenant, GapFilters(WAITING), 0, MOST)
         for gap in found:
             counts = gap.counts
             week = f"7 天 {counts.week}（前 7 天 {counts.week_before}）"
             print(f"{gap.id}  {gap.state:<9}  {counts.customers} 人  {week}  {gap.question}")
         print(f"共 {total} 个")
     else:
-        one = await gaps.get(options.tenant, options.id)
+        one = await gaps.get_gap(options.tenant, options.id)
         if one is None:
             print(f"没有缺口 {options.id}", file=sys.stderr)
             return 1
         print(f"{one.question}（{one.state}）")
-        for miss in await gaps.misses(options.tenant, one.id, MOST):
+        for miss in await gaps.list_misses(options.tenant, one.id, MOST):
             print(f"  {miss.asked_at:%Y-%m-%d %H:%M}  {miss.reason:<14}  {miss.question}")
-        if draft := await DraftRepository(database).get(options.tenant, one.id):
+        if draft := await DraftRepository(database).get_draft(options.tenant, one.id):
             print(f"草稿：{draft.question}\n{draft.answer}")
     return 0
 

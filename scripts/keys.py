@@ -104,10 +104,10 @@ async def _run(options: argparse.Namespace, url: str) -> int:
         if options.command == "list":
             return _show(await keys.list_all(options.tenant))
         action = await _action(keys, options)
-        await log.add(action)
+        await log.add_action(action)
         code, made = await _carried_out(keys, options)
         action = replace(action, target=dict(action.target) | made)
-        await log.finish(action, AuditOutcome.REFUSED if code else AuditOutcome.DONE)
+        await log.set_outcome(action, AuditOutcome.REFUSED if code else AuditOutcome.DONE)
         return code
     finally:
         await database.close()

@@ -29,8 +29,8 @@ from agents.profile import TenantProfile
 from agents.prompt_library import PromptedMessages
 from agents.reader import PassageReader
 from agents.types import Question, Turn, Usage
-from agents.verification.marks import without_marks
-from agents.verification.wording import pairs_of
+from agents.verification.marks import strip_marks
+from agents.verification.wording import extract_pairs
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.parsing.registry import parse
 from knowledge.text import Analyzer, fold
@@ -60,10 +60,11 @@ def load_company(name: str) -> dict[str, Chunk]:
 def find_passages(question: str, chunks: Mapping[str, Chunk]) -> list[str]:
     """The chunks that share most rare pairs of characters with a question, best first."""
     pairs = {
-        key: pairs_of(fold(f"{chunk.context} {chunk.question or ''} {chunk.text}")) for key, chunk in chunks.items()
+        key: extract_pairs(fold(f"{chunk.context} {chunk.question or ''} {chunk.text}"))
+        for key, chunk in chunks.items()
     }
     common = Counter(pair for own in pairs.values() for pair in own)
-    asked = pairs_of(fold(question))
+    asked = extract_pairs(fold(question))
     scores = {key: sum(1 / common[pair] for pair in asked & own) for key, own in pairs.items()}
     return sorted(scores, key=lambda key: -scores[key])[:PASSAGES]
 
@@ -105,7 +106,7 @@ class Recorder:
             found = candidates_of([chunks[key] for key in keys])
             reply = await self._stream(row | {"kind": "answer"}, Request(standalone, found, history=history))
             if place == 0:
-                claims = [line for line in without_marks(reply).splitlines() if line.strip()][:4]
+                claims = [line for line in strip_marks(reply).splitlines() if line.strip()][:4]
                 if claims:
                     fragments = {number: chunks[key] for number, key in enumerate(keys, start=1)}
                     row |= {"kind": "critique", "claims": claims}

@@ -24,8 +24,8 @@ from agents.answering.events import (
 from agents.answering.periods import Rule
 from agents.heads.events import JudgedTexts
 from agents.understanding.dates import DateMention
-from agents.verification.quantities import in_digits
-from agents.verification.wording import pairs_of
+from agents.verification.quantities import convert_numerals
+from agents.verification.wording import extract_pairs
 from knowledge.text import fold
 
 DOUBT = 0.6
@@ -117,7 +117,7 @@ def is_excluded(
         for one in list_statements(message, said, clause.mention if clause.mention in said else None)
     ]
     own = _list_pairs(",".join((str(clause), *stated))) - _list_pairs(f"{rule.clause},{rule.anchor}")
-    parts = (part for text in quoted for part in _CLAUSE.split(in_digits(fold(text))))
+    parts = (part for text in quoted for part in _CLAUSE.split(convert_numerals(fold(text))))
     if any(_FORBIDS.search(part) and own & _list_pairs(part) for part in parts):
         return True
     conditions = [part for part in _CLAUSE.split(rule.sentence) if _is_condition(part, rule)]
@@ -165,7 +165,7 @@ def _is_condition(part: str, rule: Rule) -> bool:
 
 def _list_pairs(text: str) -> set[str]:
     """Returns pairs of Chinese characters, and words of other letters."""
-    return {*pairs_of(text), *(one for one in extract_features(text) if len(one) > 1)}
+    return {*extract_pairs(text), *(one for one in extract_features(text) if len(one) > 1)}
 
 
 def _is_change(text: str, judged: JudgedTexts) -> bool:

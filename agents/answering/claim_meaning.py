@@ -10,7 +10,7 @@ from loguru import logger
 
 from agents.answering.meaning import Meaning
 from agents.passages.units import build_passage
-from agents.verification.claims import clauses
+from agents.verification.claims import split_clauses
 from agents.verification.head import FITTED_ON
 from agents.verification.meaning import ClaimMeaning
 from knowledge.errors import EmbeddingUnavailable
@@ -41,7 +41,7 @@ class PassageMeaning:
             self._sentences = await self._meaning.load_vectors(self._texts)
         if self._sentences is None:
             return None
-        parts = clauses(claim)[:MAX_CLAUSES]
+        parts = split_clauses(claim)[:MAX_CLAUSES]
         texts = [claim, f"{self._question} {claim}".strip(), *(parts if len(parts) > 1 else ())]
         embedder = self._meaning.embedder
         try:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from agents.answering.events import find_nouns
 from agents.answering.scoring import ScoredUnit
 from agents.passages.units import Unit
-from agents.verification.conditions import Assertion, assertions_of
+from agents.verification.conditions import Assertion, extract_assertions
 from agents.verification.evidence import Statement
-from agents.verification.polarity import contradicts
-from agents.verification.quantities import Quantity, same_kind
+from agents.verification.polarity import is_contradiction
+from agents.verification.quantities import Quantity, is_same_kind
 from knowledge.codes import find_codes, has_one_code
 from knowledge.text import fold
 from knowledge.types import Chunk
@@ -62,7 +62,7 @@ def is_repeated(candidate: ScoredUnit, chosen: Sequence[ScoredUnit]) -> bool:
     own = Statement(fold(candidate.unit.text))
     told = Statement(fold("\n".join(item.unit.text for item in chosen)))
     shared = len(own.pairs & told.pairs) >= REPEATED * len(own.pairs)
-    return shared and own.numbers.said <= told.numbers.known and not contradicts(own.polarised, told.polarised)
+    return shared and own.numbers.said <= told.numbers.known and not is_contradiction(own.polarity, told.polarity)
 
 
 def _can_differ(one: Chunk, other: Chunk) -> bool:
@@ -97,7 +97,7 @@ def _list_asked_clauses(unit: Unit, asked: Statement) -> list[Clause]:
     """Returns the quoted clauses that share words with the question."""
     text = fold(unit.text)
     quoted = [
-        each for each in assertions_of(unit.passage.chunk) if each.value.text in text and ";" not in each.said.text
+        each for each in extract_assertions(unit.passage.chunk) if each.value.text in text and ";" not in each.said.text
     ]
     return [clause for each in quoted for clause in split_clauses(each) if clause.said.pairs & asked.pairs]
 
@@ -127,13 +127,13 @@ def is_opposed(one: Clause, other: Clause, asked: Statement) -> bool:
     kinds = [(a, b) for a in numbers[0] for b in numbers[1] if _is_comparable(a, b)]
     if kinds:
         return all(a != b for a, b in kinds) and _is_alike(one, other, asked, UNKNOWN)
-    if any(numbers) or not contradicts(one.said.polarised, other.said.polarised):
+    if any(numbers) or not is_contradiction(one.said.polarity, other.said.polarity):
         return False
     return _is_alike(one, other, asked, UNKNOWN_OF_NEGATED)
 
 
 def _is_comparable(one: Quantity, other: Quantity) -> bool:
-    return same_kind(one, other) or {one[1], other[1]} <= _LASTING
+    return is_same_kind(one, other) or {one[1], other[1]} <= _LASTING
 
 
 def _is_alike(one: Clause, other: Clause, asked: Statement, unknown: float) -> bool:

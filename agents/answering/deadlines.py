@@ -16,8 +16,8 @@ from agents.heads.events import JudgedTexts
 from agents.understanding.answer_type import AnswerType
 from agents.understanding.dates import DateMention
 from agents.understanding.reading import Reading, read
-from agents.verification.quantities import in_digits
-from agents.verification.wording import pairs_of
+from agents.verification.quantities import convert_numerals
+from agents.verification.wording import extract_pairs
 from knowledge.text import fold
 
 MAX_TEXTS = 160
@@ -97,8 +97,8 @@ def _compute_deadline(
 
 def _count_shared(rule: Rule, message: str) -> int:
     """Returns how many characters, and pairs of them, a message shares with the clause of a rule."""
-    said, clause = in_digits(fold(message)), rule.clause
-    return len(extract_features(said) & extract_features(clause)) + len(pairs_of(said) & pairs_of(clause))
+    said, clause = convert_numerals(fold(message)), rule.clause
+    return len(extract_features(said) & extract_features(clause)) + len(extract_pairs(said) & extract_pairs(clause))
 
 
 def _write_deadline(said: DateMention, rule: Rule, other: DateMention | None, told: DatePhrases) -> str | None:

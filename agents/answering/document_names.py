@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from agents.verification.names import joined
+from agents.verification.names import remove_joints
 from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES
 from knowledge.text import fold
 from knowledge.types import Chunk
@@ -44,7 +44,7 @@ def _format_name(text: str, chunk: Chunk) -> str:
     if not named and text not in (name.name, name.stem):
         return text
     stem = path.stem if named else path.name
-    if not _HAN.search(stem) and joined(fold(stem)) in joined(fold(chunk.text)):
+    if not _HAN.search(stem) and remove_joints(fold(stem)) in remove_joints(fold(chunk.text)):
         return stem  # a product's own name: YS-1001
     return _extract_words(stem)
 

@@ -8,7 +8,7 @@ from agents.answering.asked_terms import AskedTerms
 from agents.answering.conflicts import is_repeated
 from agents.answering.scoring import ScoredUnit, extract_bigrams
 from agents.understanding.answer_type import AnswerType
-from agents.verification.quantities import quantities, same_kind
+from agents.verification.quantities import find_quantities, is_same_kind
 from knowledge.text import fold
 
 SECTION_CHARS = 120
@@ -91,8 +91,8 @@ def _has_other_value(candidate: ScoredUnit, best: ScoredUnit, wanted: AskedTerms
     """Whether it answers the question with another amount, time or number: both are told."""
     if not wanted.exact_types & best.met & candidate.met:
         return False
-    own, other = (quantities(fold(item.unit.text)).said for item in (candidate, best))
-    return any(same_kind(one, said) for one in own - other for said in other)
+    own, other = (find_quantities(fold(item.unit.text)).said for item in (candidate, best))
+    return any(is_same_kind(one, said) for one in own - other for said in other)
 
 
 def _is_in_section(item: ScoredUnit, best: ScoredUnit) -> bool:

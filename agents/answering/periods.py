@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from enum import StrEnum
 
 from agents.understanding.periods import DAY, move_back_months
-from agents.verification.quantities import in_digits
+from agents.verification.quantities import convert_numerals
 from knowledge.text import fold
 
 _FIRST_WEEKEND_DAY = 5
@@ -106,7 +106,7 @@ _FROM_LATER = re.compile(r"(?:自|从)([^,。;]{1,10}?)(?:之日|当日|当天|�
 
 def find_rules(text: str) -> Iterator[Rule]:
     """Yields the rules of a quoted text, sentence by sentence."""
-    for match in _SENTENCE.finditer(in_digits(fold(text))):
+    for match in _SENTENCE.finditer(convert_numerals(fold(text))):
         yield from _find_sentence_rules(match.group())
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from agents.understanding.periods import DAY
-from agents.verification.quantities import in_digits
+from agents.verification.quantities import convert_numerals
 from knowledge.text import fold
 
 _WEEKDAYS = {character: place for place, character in enumerate("一二三四五六日")} | {"天": 6}
@@ -74,7 +74,7 @@ class Recurrence:
 
 def find_recurrences(text: str) -> Iterator[Recurrence]:
     """Yields the recurring days in a quoted text."""
-    for match in _SENTENCE.finditer(in_digits(fold(text))):
+    for match in _SENTENCE.finditer(convert_numerals(fold(text))):
         sentence = match.group()
         for found in _EVERY.finditer(sentence):
             yield _parse_recurrence(found, sentence)

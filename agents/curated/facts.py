@@ -9,9 +9,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from agents.understanding.question_words import strip_question_words
-from agents.verification.polarity import Polarised, contradicts
-from agents.verification.quantities import Quantity, quantities
-from agents.verification.wording import units_of
+from agents.verification.polarity import Polarity, is_contradiction
+from agents.verification.quantities import Quantity, find_quantities
+from agents.verification.wording import extract_units
 from knowledge.codes import Code, find_codes, has_all_codes
 from knowledge.text import fold
 
@@ -25,7 +25,7 @@ of 普通. What is longer is put in other words altogether.
 class Facts:
     """The facts of one wording. `units`: its characters and Latin words without question words."""
 
-    polarity: Polarised
+    polarity: Polarity
     numbers: frozenset[Quantity]
     models: tuple[Code, ...]
     units: tuple[str, ...]
@@ -40,8 +40,8 @@ class Facts:
 def read_facts(text: str) -> Facts:
     """Returns the facts of a normalised wording."""
     folded = fold(text)
-    units = units_of(strip_question_words(folded))
-    return Facts(Polarised.of(folded), quantities(folded).said, find_codes(text), units)
+    units = extract_units(strip_question_words(folded))
+    return Facts(Polarity.from_text(folded), find_quantities(folded).said, find_codes(text), units)
 
 
 def has_same_subject(one: Facts, other: Facts) -> bool:
@@ -57,7 +57,7 @@ def has_same_subject(one: Facts, other: Facts) -> bool:
 
 def has_same_polarity(one: Facts, other: Facts) -> bool:
     """Whether neither denies what the other does not, nor says the opposite of it."""
-    return one.has_negation is other.has_negation and not contradicts(one.polarity, other.polarity)
+    return one.has_negation is other.has_negation and not is_contradiction(one.polarity, other.polarity)
 
 
 def is_one_word_apart(one: Facts, other: Facts) -> bool:

@@ -11,7 +11,7 @@ from agents.llm.replies import Completer, UnreadableReply
 from agents.llm.writer import format_prompt_text
 from agents.prompt_library import Prompts, join_lines, load_shipped_prompts
 from agents.shapes import TEXT, Shape
-from agents.verification.quantities import in_digits
+from agents.verification.quantities import convert_numerals
 from knowledge.text import fold
 
 MAX_CHARS = 1500
@@ -76,4 +76,4 @@ class FaqDrafter:
 
 def _find_numbers(text: str) -> list[str]:
     """Returns the numbers in digits, however they are written: 七天 is 7."""
-    return _NUMBER.findall(in_digits(fold(text)))
+    return _NUMBER.findall(convert_numerals(fold(text)))

@@ -17,9 +17,9 @@ from agents.passages.units import split_quotable_sentences
 from agents.profile import TenantProfile
 from agents.prompt_library import PromptedMessages, Prompts, join_lines, load_shipped_prompts
 from agents.types import Thinking, Turn, Usage
-from agents.verification.marks import Mark, MarkScanner, without_marks
+from agents.verification.marks import Mark, MarkScanner, strip_marks
 from agents.verification.meaning import ClaimMeaning
-from agents.verification.names import dictionary_names
+from agents.verification.names import load_dictionary_names
 from agents.verification.reply import GroundedReply, LastExchange, Pieces
 from agents.verification.support import SupportChecker
 from knowledge.blocks import Layout
@@ -69,7 +69,7 @@ class ModelGenerator:
         self._profile = profile
         self._max_sources = max_sources
         self._max_chunk_chars = max_chunk_chars
-        dictionary_names()  # half a second that no customer should wait for
+        load_dictionary_names()  # half a second that no customer should wait for
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """See `Generator.stream`. Without fragments nothing is asked and nothing written."""
@@ -93,7 +93,7 @@ class ModelGenerator:
                     cut = True
                 else:
                     started = time.perf_counter()
-                    written = (reply.write(_convert_mark(said)) for said in scanner.feed(part))
+                    written = (reply.write_part(_convert_mark(said)) for said in scanner.scan_text(part))
                     pieces = [piece for some in written for piece in await self._settle_doubts(some, request, meant)]
                     checking += time.perf_counter() - started
                     for piece in pieces:
@@ -101,7 +101,7 @@ class ModelGenerator:
                     if reply.failed:
                         break
         started = time.perf_counter()
-        ending = (*(reply.write(said) for said in scanner.end()), reply.end(cut=cut))
+        ending = (*(reply.write_part(said) for said in scanner.flush_rest()), reply.end_reply(cut=cut))
         rest = [piece for some in ending for piece in await self._settle_doubts(some, request, meant)]
         checking += time.perf_counter() - started
         for piece in rest:
@@ -174,12 +174,12 @@ def format_prompt_text(text: str, max_chars: int, layout: Layout | None = None) 
 
 
 def _build_exchange(turn: Turn) -> LastExchange:
-    return LastExchange(turn.complete_text, without_marks(turn.reply))
+    return LastExchange(turn.complete_text, strip_marks(turn.reply))
 
 
 def _build_history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
     for turn in turns:
-        said = without_marks(turn.reply)[:MAX_HISTORY_CHARS]
+        said = strip_marks(turn.reply)[:MAX_HISTORY_CHARS]
         if said and not turn.rows:
             yield {"role": "user", "content": turn.question[:MAX_HISTORY_CHARS]}
             yield {"role": "assistant", "content": said}

@@ -11,13 +11,13 @@ _PART = re.compile(r"[；;]")
 _CLAUSE = re.compile(r"(?<!\d)[，,]|[，,](?!\d)")
 
 
-def parts(sentence: str) -> list[str]:
-    """What stands between semicolons: statements of their own."""
+def split_parts(sentence: str) -> list[str]:
+    """Splits a sentence at its semicolons into independent statements."""
     return [part.strip() for part in _PART.split(sentence) if part.strip()]
 
 
-def clauses(part: str) -> list[str]:
-    """What stands between commas; a short clause goes with the one before it."""
+def split_clauses(part: str) -> list[str]:
+    """Splits a statement at its commas; a short clause stays with the one before it."""
     found: list[str] = []
     for clause in filter(None, (piece.strip() for piece in _CLAUSE.split(part))):
         if found and (len(clause) < MIN_CLAUSE or len(found[-1]) < MIN_CLAUSE):

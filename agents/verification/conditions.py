@@ -19,7 +19,7 @@ from itertools import pairwise
 from agents.passages.sentences import Sentence
 from agents.passages.units import build_passage
 from agents.verification.evidence import Statement
-from agents.verification.polarity import contradicts
+from agents.verification.polarity import is_contradiction
 from agents.verification.quantities import Quantity, is_known
 from knowledge.text import fold
 from knowledge.types import Chunk
@@ -60,7 +60,7 @@ class ConditionCheck:
 
     def __init__(self, chunks: Iterable[Chunk], question: str) -> None:
         """question: what it says may be left out."""
-        self._assertions = [assertion for chunk in chunks for assertion in assertions_of(chunk)]
+        self._assertions = [assertion for chunk in chunks for assertion in extract_assertions(chunk)]
         self._frequency = Counter(pair for each in self._assertions for pair in each.said.pairs)
         self._asked = Statement(fold(question))
 
@@ -68,8 +68,9 @@ class ConditionCheck:
     def _numbers(self) -> frozenset[Quantity]:
         return frozenset().union(*(each.said.numbers.known for each in self._assertions))
 
-    def features(self, claim: Statement) -> dict[str, float]:
-        """Shares in [0, 1] of the nearest assertion and the claim, and counts; empty where nothing is asserted.
+    def compute_features(self, claim: Statement) -> dict[str, float]:
+        """Computes shares in [0, 1] of the nearest assertion and the claim, and counts; empty where nothing is
+        asserted.
 
         said, headed: of the claim, what the assertion says and what stands above it; unsaid: of the assertion, what
         neither claim nor question says, unsaid_after: behind all that they say; key_unsaid: of the key of one among
@@ -80,86 +81,89 @@ class ConditionCheck:
         """
         if not self._assertions:
             return {}
-        told = _Told(claim, self._asked)
-        likely = nlargest(LIKELY, self._assertions, key=lambda each: self._weigh(claim.pairs & each.said.pairs))
-        nearest = max(likely, key=lambda each: self._nearness(told, each))
-        known = told.pairs | nearest.outer.pairs
+        sides = _ClaimWithQuestion(claim, self._asked)
+        likely = nlargest(LIKELY, self._assertions, key=lambda each: self._weigh_pairs(claim.pairs & each.said.pairs))
+        nearest = max(likely, key=lambda each: self._score_nearness(sides, each))
+        known = sides.pairs | nearest.outer.pairs
         ordered = nearest.said.ordered_pairs
         last = max((place for place, pair in enumerate(ordered) if pair in claim.pairs), default=len(ordered))
         return {
-            "said": self._share(claim.pairs & nearest.said.pairs, claim.pairs),
-            "headed": self._share((claim.pairs & nearest.outer.pairs) - nearest.said.pairs, claim.pairs),
-            "unsaid": self._share(nearest.said.pairs - known, nearest.said.pairs),
-            "unsaid_after": self._share(frozenset(ordered[last + 1 :]) - known, nearest.said.pairs),
-            "key_unsaid": self._key_unsaid(told, nearest),
-            "subject_new": self._share(_subject(claim, nearest) - nearest.outer.pairs - self._asked.pairs, claim.pairs),
-            **self._facts(told, nearest),
+            "said": self._compute_share(claim.pairs & nearest.said.pairs, claim.pairs),
+            "headed": self._compute_share((claim.pairs & nearest.outer.pairs) - nearest.said.pairs, claim.pairs),
+            "unsaid": self._compute_share(nearest.said.pairs - known, nearest.said.pairs),
+            "unsaid_after": self._compute_share(frozenset(ordered[last + 1 :]) - known, nearest.said.pairs),
+            "key_unsaid": self._measure_unsaid_key(sides, nearest),
+            "subject_new": self._compute_share(
+                _find_subject_pairs(claim, nearest) - nearest.outer.pairs - self._asked.pairs, claim.pairs
+            ),
+            **self._compute_facts(sides, nearest),
         }
 
-    def _facts(self, told: _Told, nearest: Assertion) -> dict[str, float]:
-        claim, known = told.claim, told.known_outside(nearest)
+    def _compute_facts(self, sides: _ClaimWithQuestion, nearest: Assertion) -> dict[str, float]:
+        claim, known = sides.claim, sides.find_outer_numbers(nearest)
         numbers = claim.numbers.said
         elsewhere = sum(not is_known(each, nearest.said.numbers.known | known) for each in numbers)
         unknown = sum(not is_known(each, self._numbers | known) for each in numbers)
-        opposed = contradicts(claim.polarised, nearest.said.polarised)
+        opposed = is_contradiction(claim.polarity, nearest.said.polarity)
         return {
             "numbers_elsewhere": elsewhere / max(len(numbers), 1),
             "numbers_unknown": unknown / max(len(numbers), 1),
-            "numbers_unsaid": float(sum(not is_known(each, told.numbers) for each in nearest.said.numbers.said)),
+            "numbers_unsaid": float(sum(not is_known(each, sides.numbers) for each in nearest.said.numbers.said)),
             "names_new": float(len(claim.latin - nearest.said.latin - nearest.outer.latin - self._asked.latin)),
             "contradicts": float(opposed),
-            "negations": float(abs(len(claim.polarised.negations) - len(nearest.said.polarised.negations))),
+            "negations": float(abs(len(claim.polarity.negations) - len(nearest.said.polarity.negations))),
         }
 
-    def _nearness(self, told: _Told, assertion: Assertion) -> float:
-        claim = told.claim
-        said = self._share(claim.pairs & assertion.said.pairs, claim.pairs)
-        outer = self._share((claim.pairs & assertion.outer.pairs) - assertion.said.pairs, claim.pairs)
+    def _score_nearness(self, sides: _ClaimWithQuestion, assertion: Assertion) -> float:
+        claim = sides.claim
+        said = self._compute_share(claim.pairs & assertion.said.pairs, claim.pairs)
+        outer = self._compute_share((claim.pairs & assertion.outer.pairs) - assertion.said.pairs, claim.pairs)
         facts = [
-            is_known(each, assertion.said.numbers.known | told.known_outside(assertion)) for each in claim.numbers.said
+            is_known(each, assertion.said.numbers.known | sides.find_outer_numbers(assertion))
+            for each in claim.numbers.said
         ]
         facts += [each in assertion.said.latin | assertion.outer.latin | self._asked.latin for each in claim.latin]
         right = sum(facts) / len(facts) if facts else 1.0
-        opposite = contradicts(claim.polarised, assertion.said.polarised)
-        key = 0.3 * (1 - self._unsaid(told, assertion.keys)) if assertion.keys else 0.0
-        unsaid = self._share(assertion.said.pairs - told.pairs, assertion.said.pairs)
+        opposite = is_contradiction(claim.polarity, assertion.said.polarity)
+        key = 0.3 * (1 - self._measure_unsaid(sides, assertion.keys)) if assertion.keys else 0.0
+        unsaid = self._compute_share(assertion.said.pairs - sides.pairs, assertion.said.pairs)
         return said + 0.5 * outer + 0.7 * right - 0.4 * opposite + key - 0.15 * unsaid
 
-    def _key_unsaid(self, told: _Told, nearest: Assertion) -> float:
-        """Of the key of an assertion, where others say something else of other keys."""
+    def _measure_unsaid_key(self, sides: _ClaimWithQuestion, nearest: Assertion) -> float:
+        """Returns the unsaid share of the key of an assertion, where others differ for other keys; else 0."""
         rivals = any(
             each.keys and each.group == nearest.group and each.column == nearest.column and each.value != nearest.value
             for each in self._assertions
         )
-        return self._unsaid(told, nearest.keys) if nearest.keys and (rivals or not nearest.column) else 0.0
+        return self._measure_unsaid(sides, nearest.keys) if nearest.keys and (rivals or not nearest.column) else 0.0
 
-    def _unsaid(self, told: _Told, keys: Sequence[Statement]) -> float:
-        """Of the alternative that is said most: its words, numbers and names."""
-        return min(1 - self._covered(told, key) for key in keys)
+    def _measure_unsaid(self, sides: _ClaimWithQuestion, keys: Sequence[Statement]) -> float:
+        """Returns the unsaid share of the alternative key that is said most, by words, numbers and names."""
+        return min(1 - self._measure_coverage(sides, key) for key in keys)
 
-    def _covered(self, told: _Told, key: Statement) -> float:
+    def _measure_coverage(self, sides: _ClaimWithQuestion, key: Statement) -> float:
         total = got = 0.0
         if key.pairs:
-            total, got = self._weigh(key.pairs), self._weigh(key.pairs & told.pairs)
+            total, got = self._weigh_pairs(key.pairs), self._weigh_pairs(key.pairs & sides.pairs)
         elif characters := _HAN.findall(key.numbers.rest):
-            total, got = 2.0, 2.0 * sum(each in told.text for each in characters) / len(characters)
+            total, got = 2.0, 2.0 * sum(each in sides.text for each in characters) / len(characters)
         for number in key.numbers.said:
-            total, got = total + 2, got + 2 * is_known(number, told.numbers)
+            total, got = total + 2, got + 2 * is_known(number, sides.numbers)
         for name in key.latin:
-            total, got = total + 3, got + 3 * (name in told.latin)
+            total, got = total + 3, got + 3 * (name in sides.latin)
         return got / total if total else 1.0
 
-    def _share(self, part: Iterable[str], whole: Iterable[str]) -> float:
-        return self._weigh(part) / (self._weigh(whole) or 1.0)
+    def _compute_share(self, part: Iterable[str], whole: Iterable[str]) -> float:
+        return self._weigh_pairs(part) / (self._weigh_pairs(whole) or 1.0)
 
-    def _weigh(self, pairs: Iterable[str]) -> float:
-        """Rare pairs tell more: inverse document frequency among the assertions."""
+    def _weigh_pairs(self, pairs: Iterable[str]) -> float:
+        """Weighs pairs by their inverse document frequency among the assertions."""
         count = len(self._assertions)
         return sum(math.log(1 + count / max(self._frequency[pair], 0.5)) for pair in pairs)
 
 
 @dataclass(frozen=True)
-class _Told:
+class _ClaimWithQuestion:
     """What claim and question say together."""
 
     claim: Statement
@@ -181,21 +185,23 @@ class _Told:
     def latin(self) -> frozenset[str]:
         return self.claim.latin | self.asked.latin
 
-    def known_outside(self, assertion: Assertion) -> frozenset[tuple[str, str]]:
+    def find_outer_numbers(self, assertion: Assertion) -> frozenset[tuple[str, str]]:
         return assertion.outer.numbers.known | self.asked.numbers.known
 
 
 @lru_cache(maxsize=1024)
-def assertions_of(chunk: Chunk) -> list[Assertion]:
-    """What a chunk says, piece by piece, and two neighbouring pieces together."""
+def extract_assertions(chunk: Chunk) -> list[Assertion]:
+    """Extracts the assertions of a chunk, piece by piece, and of two neighbouring pieces together."""
     passage, found = build_passage(0, chunk), list[Assertion]()
     for sentence, heading in zip(passage.sentences, passage.headings, strict=True):
         outer = " ".join([chunk.context, chunk.question or "", heading, sentence.block.lead])
-        found += list(_of_sentence(sentence, Statement(fold(outer)), chunk.id))
-    return found + [_join(first, second) for first, second in pairwise(found) if _continues(first, second)]
+        found += list(_extract_from_sentence(sentence, Statement(fold(outer)), chunk.id))
+    return found + [
+        _join_assertions(first, second) for first, second in pairwise(found) if _is_continuation(first, second)
+    ]
 
 
-def _of_sentence(sentence: Sentence, outer: Statement, chunk: str) -> Iterable[Assertion]:
+def _extract_from_sentence(sentence: Sentence, outer: Statement, chunk: str) -> Iterable[Assertion]:
     if sentence.is_row:
         (_, key), *cells = sentence.block.cells
         for column, value in cells:
@@ -211,20 +217,20 @@ def _of_sentence(sentence: Sentence, outer: Statement, chunk: str) -> Iterable[A
         )
 
 
-def _continues(first: Assertion, second: Assertion) -> bool:
+def _is_continuation(first: Assertion, second: Assertion) -> bool:
     prose = not (first.column or second.column or second.key)
     return prose and second.line - first.line <= 1 and first.outer == second.outer
 
 
-def _join(first: Assertion, second: Assertion) -> Assertion:
+def _join_assertions(first: Assertion, second: Assertion) -> Assertion:
     said, value = (
         Statement(f"{one.text};{other.text}") for one, other in ((first.said, second.said), (first.value, second.value))
     )
     return Assertion(said, first.key, value, first.outer, first.group, line=first.line)
 
 
-def _subject(claim: Statement, nearest: Assertion) -> frozenset[str]:
-    """The pairs of a claim before the first that the assertion has too; all where it has none."""
+def _find_subject_pairs(claim: Statement, nearest: Assertion) -> frozenset[str]:
+    """Returns the pairs of a claim before the first that the assertion has too; all where it has none."""
     ordered = claim.ordered_pairs
     first = next((place for place, pair in enumerate(ordered) if pair in nearest.said.pairs), len(ordered))
     return frozenset(ordered[:first])

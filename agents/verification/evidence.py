@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from agents.passages.units import split_quotable_sentences
-from agents.verification.claims import clauses, parts
-from agents.verification.names import chinese_names, joined, latin_names, without_codes, words
-from agents.verification.polarity import Polarised
-from agents.verification.quantities import Quantities, quantities
-from agents.verification.wording import pairs_of
+from agents.verification.claims import split_clauses, split_parts
+from agents.verification.names import (
+    find_chinese_names,
+    find_latin_names,
+    find_latin_words,
+    remove_codes,
+    remove_joints,
+)
+from agents.verification.polarity import Polarity
+from agents.verification.quantities import Quantities, find_quantities
+from agents.verification.wording import extract_pairs
 from knowledge.blocks import Layout
 from knowledge.text import fold
 from knowledge.types import Chunk
@@ -36,7 +42,7 @@ class Statement:
 
     @cached_property
     def pairs(self) -> frozenset[str]:
-        return pairs_of(self.numbers.rest)
+        return extract_pairs(self.numbers.rest)
 
     @cached_property
     def ordered_pairs(self) -> tuple[str, ...]:
@@ -51,48 +57,48 @@ class Statement:
 
     @cached_property
     def numbers(self) -> Quantities:
-        return quantities(without_codes(self.text))
+        return find_quantities(remove_codes(self.text))
 
     @cached_property
     def latin(self) -> frozenset[str]:
-        return latin_names(self.text)
+        return find_latin_names(self.text)
 
     @cached_property
     def names(self) -> frozenset[str]:
-        return chinese_names(self.numbers.rest)
+        return find_chinese_names(self.numbers.rest)
 
     @cached_property
-    def polarised(self) -> Polarised:
-        return Polarised.of(self.text)
+    def polarity(self) -> Polarity:
+        return Polarity.from_text(self.text)
 
     @cached_property
-    def joined(self) -> str:
-        return joined(self.text)
+    def joined_text(self) -> str:
+        return remove_joints(self.text)
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         return not (self.pairs or self.latin or self.numbers.said)
 
     @property
-    def announces(self) -> bool:
-        """A lead-in or question without numbers and codes: what it is about is told by what follows."""
-        told = self.numbers.said or any(character.isdigit() for name in self.latin for character in name)
-        return self.text.endswith((":", "?")) and not told
+    def is_announcement(self) -> bool:
+        """Whether it is a lead-in or question without numbers and codes, whose content follows."""
+        has_facts = self.numbers.said or any(character.isdigit() for name in self.latin for character in name)
+        return self.text.endswith((":", "?")) and not has_facts
 
     @property
-    def bare(self) -> bool:
-        """A number or date and nothing else."""
+    def is_bare(self) -> bool:
+        """Whether it is a number or date and nothing else."""
         return not (self.pairs or self.latin)
 
     @cached_property
-    def foreign(self) -> bool:
-        found = words(self.text)
+    def is_foreign(self) -> bool:
+        found = find_latin_words(self.text)
         letters = sum(map(len, found))
         share = letters > MIN_FOREIGN * (letters + sum(map(len, _HAN.findall(self.text))))
         return share and len(set(found)) >= MIN_FOREIGN_WORDS
 
-    def coverage(self, words: frozenset[str]) -> float:
-        """Share of this text's pairs among `words`; 1.0 when it consists of facts only."""
+    def compute_coverage(self, words: frozenset[str]) -> float:
+        """Returns the share of this text's pairs among `words`; 1.0 when it consists of facts only."""
         return len(self.pairs & words) / len(self.pairs) if self.pairs else 1.0
 
 
@@ -107,14 +113,14 @@ class FragmentEvidence:
     """Which sentences are rows of a table: they speak of different things, so no claim sums them up."""
 
     @cached_property
-    def whole(self) -> Statement:
+    def whole_text(self) -> Statement:
         return Statement("\n".join([self.named.text, *(sentence.text for sentence in self.sentences)]))
 
     @cached_property
     def texts(self) -> frozenset[str]:
         return frozenset(sentence.text for sentence in self.sentences)
 
-    def mixes_rows(self, claim: Statement, span: Statement) -> bool:
+    def has_mixed_rows(self, claim: Statement, span: Statement) -> bool:
         """Whether a claim about one row of a table has words of another row only: 信用卡 with the 即时 of 余额."""
         rows = [sentence for sentence, row in zip(self.sentences, self.rows, strict=True) if row]
         if span not in rows:
@@ -122,16 +128,16 @@ class FragmentEvidence:
         strange = claim.pairs - span.words - self.named.pairs
         return any(strange & row.pairs for row in rows)
 
-    def swaps_condition(self, claim: Statement, span: Statement, asked: Statement) -> bool:
+    def has_swapped_condition(self, claim: Statement, span: Statement, asked: Statement) -> bool:
         """Whether a clause of a claim has the condition of another side of a semicolon in the place of that of its own:
         the 无理由 of one with the 云笙承担 of the other.
         """
-        sides = [(Statement(part), Statement(clauses(part)[0])) for part in parts(span.text)]
+        sides = [(Statement(part), Statement(split_clauses(part)[0])) for part in split_parts(span.text)]
         if len(sides) < 2:
             return False
-        for clause in map(Statement, clauses(claim.text)):
-            own, condition = max(sides, key=lambda side: clause.coverage(side[0].words))
-            if condition.coverage(clause.pairs | self.named.pairs | asked.pairs) >= MIN_CONDITION:
+        for clause in map(Statement, split_clauses(claim.text)):
+            own, condition = max(sides, key=lambda side: clause.compute_coverage(side[0].words))
+            if condition.compute_coverage(clause.pairs | self.named.pairs | asked.pairs) >= MIN_CONDITION:
                 continue
             strange = clause.pairs - own.pairs - self.named.pairs - asked.pairs
             if any(strange & lead.pairs for side, lead in sides if side is not own):
@@ -149,19 +155,19 @@ class FragmentEvidence:
         )
 
     @cached_property
-    def chinese(self) -> bool:
-        return sum(map(len, _HAN.findall(self.whole.text))) > len(self.whole.text) / 4
+    def is_chinese(self) -> bool:
+        return sum(map(len, _HAN.findall(self.whole_text.text))) > len(self.whole_text.text) / 4
 
 
 @lru_cache(maxsize=1024)
-def _evidence(text: str, layout: Layout | None, named: str) -> FragmentEvidence:
+def _build_evidence(text: str, layout: Layout | None, named: str) -> FragmentEvidence:
     sentences = split_quotable_sentences(text, layout)[0]
     quotes = tuple(sentence.text.strip() for sentence in sentences)
     said = tuple(Statement(fold(quote)) for quote in quotes)
     return FragmentEvidence(Statement(fold(named)), quotes, said, tuple(sentence.is_row for sentence in sentences))
 
 
-def evidence_of(chunk: Chunk) -> FragmentEvidence:
-    """Of a fragment; its heading and the question of a curated one count as its name."""
+def build_evidence(chunk: Chunk) -> FragmentEvidence:
+    """Builds the evidence of a fragment; its heading and the question of a curated answer count as its name."""
     named = chunk.context if chunk.question is None else f"{chunk.context}\n{chunk.question}"
-    return _evidence(chunk.text, chunk.layout, named)
+    return _build_evidence(chunk.text, chunk.layout, named)

@@ -33,7 +33,7 @@ WORDS = (
     "negations",
     "held",
 )
-"""Of `ConditionCheck.features`, and whether a passage holds the claim up by `SupportChecker`'s own rules."""
+"""Of `ConditionCheck.compute_features`, and whether a passage holds the claim up by `SupportChecker`'s own rules."""
 MEANING = (
     "own",
     "asked",
@@ -45,7 +45,7 @@ MEANING = (
     "clause_here",
     "clause_apart",
 )
-"""Of `ClaimMeaning.features`."""
+"""Of `ClaimMeaning.compute_features`."""
 TREES, DEPTH, MIN_LEAF = 100, 7, 5
 """Trees of a forest; questions to a leaf; the fewest examples of one."""
 
@@ -61,8 +61,8 @@ class Forest:
     limits: Matrix
     leaves: Matrix
 
-    def chance(self, values: Vector) -> float:
-        """In [0, 1], that a claim with these features holds."""
+    def estimate_chance(self, values: Vector) -> float:
+        """Returns the probability that a claim with these features holds."""
         trees = np.arange(len(self.features))
         nodes = np.zeros(len(trees), dtype=np.intp)
         for _ in range(DEPTH):
@@ -73,39 +73,39 @@ class Forest:
 
 @cache
 def load_forests() -> dict[str, Forest]:
-    """The shipped ones: `words`, and `meaning` over both kinds of features."""
-    with as_file(files("agents.verification") / "claim_forests.npz") as path, np.load(path) as held:
+    """Reads the shipped forests: `words`, and `meaning` over both kinds of features."""
+    with as_file(files("agents.verification") / "claim_forests.npz") as path, np.load(path) as stored:
         parts = ("features", "limits", "leaves")
-        return {name: Forest(*(held[f"{name}_{part}"] for part in parts)) for name in ("words", "meaning")}
+        return {name: Forest(*(stored[f"{name}_{part}"] for part in parts)) for name in ("words", "meaning")}
 
 
-def claim_chance(words: Mapping[str, float], meaning: Mapping[str, float] | None) -> float:
-    """In [0, 1], that a claim holds. meaning: None without vectors of `FITTED_ON`."""
+def estimate_claim_chance(words: Mapping[str, float], meaning: Mapping[str, float] | None) -> float:
+    """Returns the probability that a claim holds. meaning: None without vectors of `FITTED_ON`."""
     if meaning is None:
-        return load_forests()["words"].chance(_row(words, WORDS))
-    return load_forests()["meaning"].chance(_row({**words, **meaning}, WORDS + MEANING))
+        return load_forests()["words"].estimate_chance(_build_row(words, WORDS))
+    return load_forests()["meaning"].estimate_chance(_build_row({**words, **meaning}, WORDS + MEANING))
 
 
 def fit_forest(rows: Matrix, holds: NDArray[np.bool_], seed: int = 0) -> Forest:
-    """Extremely randomised trees (Geurts, Ernst and Wehenkel 2006), claims that hold and others weighing the same.
+    """Fits extremely randomised trees (Geurts, Ernst and Wehenkel 2006), claims that hold and others weighing the same.
 
     rows: (claims, features).
     """
     chance = np.random.default_rng(seed)
     weights = np.where(holds, 0.5 / holds.mean(), 0.5 / (1 - holds.mean()))
-    trees = [_grow(rows, holds, weights, chance) for _ in range(TREES)]
+    trees = [_grow_tree(rows, holds, weights, chance) for _ in range(TREES)]
     features, limits, leaves = (np.stack(part) for part in zip(*trees, strict=True))
     return Forest(features.astype(np.uint8), limits.astype(np.float32), leaves.astype(np.float32))
 
 
-def _row(values: Mapping[str, float], names: Sequence[str]) -> Vector:
+def _build_row(values: Mapping[str, float], names: Sequence[str]) -> Vector:
     return np.array([values[name] for name in names], dtype=np.float32)
 
 
-def _grow(
+def _grow_tree(
     rows: Matrix, holds: NDArray[np.bool_], weights: NDArray[np.floating], chance: np.random.Generator
 ) -> tuple[NDArray[np.intp], Matrix, Matrix]:
-    """One tree. Below a node that is not divided, both ways lead to leaves of the same share."""
+    """Grows one tree. Below a node that is not divided, both ways lead to leaves of the same share."""
     inner = 2**DEPTH - 1
     features, limits = np.zeros(inner, np.intp), np.full(inner, np.inf, np.float32)
     leaves = np.zeros(2**DEPTH, np.float32)
@@ -113,9 +113,9 @@ def _grow(
     for node in range(2 * inner + 1):
         own = members.pop(node)
         if node >= inner:
-            leaves[node - inner] = _share(holds[own], weights[own])
+            leaves[node - inner] = _compute_share(holds[own], weights[own])
             continue
-        split = _divide(rows[own], holds[own], weights[own], chance)
+        split = _divide_node(rows[own], holds[own], weights[own], chance)
         if split is None:
             members[2 * node + 1] = members[2 * node + 2] = own
             continue
@@ -125,10 +125,10 @@ def _grow(
     return features, limits, leaves
 
 
-def _divide(
+def _divide_node(
     rows: Matrix, holds: NDArray[np.bool_], weights: NDArray[np.floating], chance: np.random.Generator
 ) -> tuple[int, float] | None:
-    """Of random limits of some features the one that tells most; None where nothing is left to tell."""
+    """Returns the best of random limits of some features; None where nothing is left to divide."""
     if len(rows) < 2 * MIN_LEAF or holds.all() or not holds.any():
         return None
     tried = chance.permutation(rows.shape[1])[: max(round(rows.shape[1] ** 0.5), 1)]
@@ -142,12 +142,12 @@ def _divide(
         impurity = sum(
             float(weights[side].sum()) * share * (1 - share)
             for side in (beyond, ~beyond)
-            for share in [_share(holds[side], weights[side])]
+            for share in [_compute_share(holds[side], weights[side])]
         )
         if best is None or impurity < best[0]:
             best = impurity, feature, limit
     return None if best is None else best[1:]
 
 
-def _share(holds: NDArray[np.bool_], weights: NDArray[np.floating]) -> float:
+def _compute_share(holds: NDArray[np.bool_], weights: NDArray[np.floating]) -> float:
     return float(weights[holds].sum() / weights.sum())

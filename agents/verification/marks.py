@@ -27,30 +27,30 @@ class MarkScanner:
     def __init__(self) -> None:
         self._held = ""
 
-    def feed(self, text: str) -> list[str | Mark]:
-        """Text and marks, in order; nothing is lost."""
+    def scan_text(self, text: str) -> list[str | Mark]:
+        """Takes the next piece of a text, and returns text and marks in order; nothing is lost."""
         text = self._held + text
         unfinished = _UNFINISHED.search(text)
         self._held = unfinished.group() if unfinished else ""
-        return _split(text[: len(text) - len(self._held)])
+        return _split_marks(text[: len(text) - len(self._held)])
 
-    def end(self) -> list[str | Mark]:
-        """What was held back: no mark came of it."""
+    def flush_rest(self) -> list[str | Mark]:
+        """Returns what was held back and did not become a mark."""
         held, self._held = self._held, ""
         return [held] if held else []
 
 
-def without_marks(text: str) -> str:
-    """A reply without its citations."""
-    return "".join(part for part in _split(text) if isinstance(part, str))
+def strip_marks(text: str) -> str:
+    """Returns a reply without its citations."""
+    return "".join(part for part in _split_marks(text) if isinstance(part, str))
 
 
-def cited(text: str) -> frozenset[int]:
-    """The numbers of the marks in a text."""
-    return frozenset(number for part in _split(text) if isinstance(part, Mark) for number in part.numbers)
+def find_cited_numbers(text: str) -> frozenset[int]:
+    """Returns the numbers of the marks in a text."""
+    return frozenset(number for part in _split_marks(text) if isinstance(part, Mark) for number in part.numbers)
 
 
-def _split(text: str) -> list[str | Mark]:
+def _split_marks(text: str) -> list[str | Mark]:
     parts: list[str | Mark] = []
     position = 0
     for match in _MARK.finditer(text):

@@ -9,7 +9,7 @@ import numpy as np
 from knowledge.types import Matrix, Vector
 
 NEXT = 3
-"""Sentences after the nearest that a claim is held against."""
+"""Sentences after the nearest that a claim is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class ClaimMeaning:
     asked: Vector
     clauses: Matrix
 
-    def features(self) -> dict[str, float]:
-        """Cosines, and differences of cosines.
+    def compute_features(self) -> dict[str, float]:
+        """Computes cosines, and differences of cosines.
 
         own, asked: of the claim and of it behind its question with their nearest sentence, and above: by how much that
         is nearer than sentences are on average, margin: than the next ones. clause_least: of the clause that is
@@ -49,5 +49,5 @@ class ClaimMeaning:
 
     @property
     def nearest_fragment(self) -> int:
-        """That of the sentence nearest to the claim behind its question."""
+        """The fragment of the sentence nearest to the claim behind its question."""
         return self.fragments[int((self.sentences @ self.asked).argmax())]

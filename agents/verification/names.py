@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from agents.verification.wording import without_function_words
+from agents.verification.wording import remove_function_words
 
 _CODE = re.compile(r"[a-z0-9]+(?:[-_./@+][a-z0-9]+)+|[a-z]+\d[a-z0-9]*|\d+[a-z]+\d[a-z0-9]*", re.ASCII)
 """In folded text. Digits alone count from two hyphens on (400-800-1234); 8-20 is a range and 2021-02-12 a date."""
@@ -32,42 +32,44 @@ MIN_NAME = 3
 """Of the shorter ones too many are words: 长度, 阳光, 明白."""
 
 
-def joined(text: str) -> str:
-    """YS-V8, YS V8 and YSV8 are one."""
+def remove_joints(text: str) -> str:
+    """Returns a name without hyphens, spaces and dots: YS-V8, YS V8 and YSV8 become one."""
     return _JOINTS.sub("", text)
 
 
-def latin_names(folded: str) -> frozenset[str]:
-    """Codes, model names and foreign words, joined."""
+def find_latin_names(folded: str) -> frozenset[str]:
+    """Finds codes, model names and foreign words, without joints."""
     names: set[str] = set()
     for match in _CODE.finditer(folded):
         code = match.group()
         if _DIGITS_ONLY.fullmatch(code):
-            names |= {joined(code)} if _PHONE.fullmatch(code) else set()
+            names |= {remove_joints(code)} if _PHONE.fullmatch(code) else set()
         elif not _MEASURE.fullmatch(code):
-            names |= {joined(part) for part in code.split("/") if not part.isdigit()}
-    return frozenset((names | set(words(folded))) - _UNIT_WORD - {""})
+            names |= {remove_joints(part) for part in code.split("/") if not part.isdigit()}
+    return frozenset((names | set(find_latin_words(folded))) - _UNIT_WORD - {""})
 
 
-def words(folded: str) -> list[str]:
-    """Words in Latin letters, in order, codes left out."""
+def find_latin_words(folded: str) -> list[str]:
+    """Finds words in Latin letters, in order, without codes."""
     return _WORD.findall(_CODE.sub(" ", folded))
 
 
-def without_codes(folded: str) -> str:
-    """What is left for whoever looks for numbers: 5 in YS-V5 is none."""
-    return _CODE.sub(lambda match: match.group() if _keeps_numbers(match.group()) else " ", folded)
+def remove_codes(folded: str) -> str:
+    """Removes codes, so that no number is found in them: 5 in YS-V5 is none."""
+    return _CODE.sub(lambda match: match.group() if _has_numbers(match.group()) else " ", folded)
 
 
-def chinese_names(folded: str) -> frozenset[str]:
-    """Dotted names, titles in 《》, what the dictionary knows as names of people, places and bodies, and
+def find_chinese_names(folded: str) -> frozenset[str]:
+    """Finds dotted names, titles in 《》, what the dictionary knows as names of people, places and bodies, and
     those it does not know: a surname and two or three characters that are no word.
     """
     import jieba
 
-    known = dictionary_names()
-    found = {joined(match) for match in _DOTTED.findall(folded)} | {joined(match) for match in _TITLE.findall(folded)}
-    for run in _HAN.findall(without_function_words(_DOTTED.sub(" ", folded))):
+    known = load_dictionary_names()
+    found = {remove_joints(match) for match in _DOTTED.findall(folded)} | {
+        remove_joints(match) for match in _TITLE.findall(folded)
+    }
+    for run in _HAN.findall(remove_function_words(_DOTTED.sub(" ", folded))):
         tokens = list(jieba.dt.cut(run, HMM=False))
         found |= {word for word in tokens if word in known}
         singles = "".join(word if len(word) == 1 else " " for word in tokens)
@@ -75,14 +77,14 @@ def chinese_names(folded: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _keeps_numbers(code: str) -> bool:
-    """Ranges, dates and numbers with a unit."""
+def _has_numbers(code: str) -> bool:
+    """Whether a code is a range, a date or a number with a unit."""
     return (_DIGITS_ONLY.fullmatch(code) or _MEASURE.fullmatch(code)) is not None and not _PHONE.fullmatch(code)
 
 
 @cache
-def dictionary_names() -> frozenset[str]:
-    """Names of jieba's dictionary, 85,000 of them. Reading them takes half a second, once: call it at the start."""
+def load_dictionary_names() -> frozenset[str]:
+    """Reads the 85,000 names of jieba's dictionary. That takes half a second, once: call it at the start."""
     import jieba
 
     names = set()

@@ -66,7 +66,7 @@ _CONCEPT = re.compile("|".join(pattern.pattern for pair in _CONCEPTS for pattern
 
 
 @dataclass(frozen=True, slots=True)
-class Polarised:
+class Polarity:
     """A clause or sentence without its negations, and where in `text` each of them stood, in order."""
 
     text: str
@@ -78,12 +78,13 @@ class Polarised:
     answers: bool | None
     """Whether it begins with a yes or with a no: 可以，在订单页修改。"""
 
-    def ends_at(self, at: int) -> bool:
+    def is_end(self, at: int) -> bool:
         """Whether a clause ends there."""
         return at >= len(self.text) or _EITHER_WAY.match(self.text, at) is not None
 
     @classmethod
-    def of(cls, folded: str) -> Polarised:
+    def from_text(cls, folded: str) -> Polarity:
+        """Reads the polarity of a folded text."""
         found = [match for match in _NEGATION.finditer(folded) if match["negation"]]
         text, start = "", 0
         negations: list[int] = []
@@ -92,11 +93,11 @@ class Polarised:
             text += folded[start : match.start()]
             start = match.end()
             (negations if _CONCEPT.match(folded, start) is None else turned).append(len(text))
-        concepts = _concepts(folded, frozenset(match.end() for match in found))
-        return cls(text + folded[start:], tuple(negations), concepts, frozenset(turned), _answers(folded))
+        concepts = _find_concepts(folded, frozenset(match.end() for match in found))
+        return cls(text + folded[start:], tuple(negations), concepts, frozenset(turned), _find_answer(folded))
 
 
-def contradicts(claim: Polarised, said: Polarised) -> bool:
+def is_contradiction(claim: Polarity, said: Polarity) -> bool:
     """Whether `said`, which speaks of the same, says the opposite of a claim.
 
     Negations are compared where the two texts run in parallel; one that stands by words which the other does not have
@@ -111,15 +112,15 @@ def contradicts(claim: Polarised, said: Polarised) -> bool:
     for tag, start, end, other_start, other_end in matcher.get_opcodes():
         if start in claim.turned or other_start in said.turned:
             continue
-        if tag == "replace" and _opposite(claim.text[start:end], said.text[other_start:other_end]):
+        if tag == "replace" and _is_opposite(claim.text[start:end], said.text[other_start:other_end]):
             return True
     blocks = matcher.get_matching_blocks()
     there = {block.a + step: block.b + step for block in blocks for step in range(block.size)}
     back = {other: own for own, other in there.items()}
-    return _unmatched(claim, said, there) or _unmatched(said, claim, back)
+    return _has_unmatched_negation(claim, said, there) or _has_unmatched_negation(said, claim, back)
 
 
-def _unmatched(one: Polarised, other: Polarised, there: dict[int, int]) -> bool:
+def _has_unmatched_negation(one: Polarity, other: Polarity, there: dict[int, int]) -> bool:
     """Whether a negation of `one` has no counterpart of its own beside the words that stand behind it in `other`."""
     free = list(other.negations)
     for at in one.negations:
@@ -132,28 +133,26 @@ def _unmatched(one: Polarised, other: Polarised, there: dict[int, int]) -> bool:
         if mapped is None:
             continue
         near = [negation for negation in free if mapped - REACH <= negation <= mapped + 1]
-        near = near or [
-            negation for negation in free if mapped < negation <= mapped + AFTER and other.ends_at(negation)
-        ]
+        near = near or [negation for negation in free if mapped < negation <= mapped + AFTER and other.is_end(negation)]
         if not near:
             return True
         free.remove(min(near, key=lambda negation: abs(negation - mapped)))
     return False
 
 
-def _opposite(one: str, other: str) -> bool:
+def _is_opposite(one: str, other: str) -> bool:
     """Whether one word stands in the place of its opposite."""
     pairs = (pair for concept in _CONCEPTS for pair in (concept, concept[::-1]))
     return any(first.fullmatch(one) and second.fullmatch(other) for first, second in pairs)
 
 
-def _answers(folded: str) -> bool | None:
+def _find_answer(folded: str) -> bool | None:
     match = _ANSWER.match(folded)
     return None if match is None else match["no"] is None
 
 
-def _concepts(folded: str, negated: frozenset[int]) -> frozenset[tuple[int, bool]]:
-    """Concepts with their sign, turned round where a negation ends."""
+def _find_concepts(folded: str, negated: frozenset[int]) -> frozenset[tuple[int, bool]]:
+    """Finds concepts with their sign, reversed where a negation stands before them."""
     return frozenset(
         (number, sign is (match.start() not in negated))
         for number, patterns in enumerate(_CONCEPTS)

@@ -87,26 +87,28 @@ class Quantities:
     rest: str
 
 
-def quantities(folded: str) -> Quantities:
-    """All quantities of a folded text."""
-    text = in_digits(_PERCENT.sub(lambda match: _value(match.group(1).replace("点", ".")) + "%", folded))
+def find_quantities(folded: str) -> Quantities:
+    """Finds all quantities of a folded text."""
+    text = convert_numerals(
+        _PERCENT.sub(lambda match: _evaluate_numeral(match.group(1).replace("点", ".")) + "%", folded)
+    )
     said: set[Quantity] = set()
     known: set[Quantity] = set()
     for pattern in _DATES:
         for match in pattern.finditer(text):
-            whole, parts = _date(match)
+            whole, parts = _parse_date(match)
             said.add(whole)
             known |= {whole, *parts}
         text = pattern.sub(" ; ", text)
-    said |= {_time(match) for match in _TIME.finditer(text)}
+    said |= {_parse_time(match) for match in _TIME.finditer(text)}
     text = _TIME.sub(" ; ", text)
-    said |= set(_plain_numbers(text))
+    said |= set(_find_plain_numbers(text))
     return Quantities(frozenset(said), frozenset(known | said), _NUMBER.sub(" ", text))
 
 
-def in_digits(folded: str) -> str:
-    """A folded text with the numerals that count something in digits: 七天 -> 7天, 半年 -> 0.5年."""
-    return _HALF.sub(lambda match: (match["whole"] or "0") + ".5", _NUMERAL.sub(_arabic, folded))
+def convert_numerals(folded: str) -> str:
+    """Converts numerals that count something in a folded text to digits: 七天 -> 7天, 半年 -> 0.5年."""
+    return _HALF.sub(lambda match: (match["whole"] or "0") + ".5", _NUMERAL.sub(_convert_numeral, folded))
 
 
 def is_known(quantity: Quantity, known: frozenset[Quantity]) -> bool:
@@ -117,30 +119,30 @@ def is_known(quantity: Quantity, known: frozenset[Quantity]) -> bool:
     return unit in _PLAIN and any(value == other and kind not in _CALENDAR for other, kind in known)
 
 
-def same_kind(one: Quantity, other: Quantity) -> bool:
+def is_same_kind(one: Quantity, other: Quantity) -> bool:
     """Whether two answer the same question: dates with a year, prices, durations; mere counts may be of anything."""
     unit = one[1]
     return unit == other[1] and unit not in _PLAIN and (unit != DATE or one[0].count("-") == other[0].count("-"))
 
 
-def _plain_numbers(text: str) -> Iterator[Quantity]:
-    """A number without a unit before one that has one shares it: 1～5 天."""
+def _find_plain_numbers(text: str) -> Iterator[Quantity]:
+    """Finds plain numbers; one without a unit before one that has one shares it: 1～5 天."""
     matches = list(_NUMBER.finditer(text))
     for index, match in enumerate(matches):
         holder = match
         for following in matches[index + 1 :]:
-            if _unit(holder)[0] or not _SPAN.fullmatch(text[holder.end() : following.start()]):
+            if _find_unit(holder)[0] or not _SPAN.fullmatch(text[holder.end() : following.start()]):
                 break
             holder = following
-        unit, factor = _unit(holder)
+        unit, factor = _find_unit(holder)
         scale = match["scale"] or (holder["scale"] if holder is not match else None)
         value = Decimal(match["value"].replace(",", "")) * _MYRIADS.get(scale or "", 1000 if scale else 1)
         if unit == "year" and value < 1000:
             unit, factor = "months", Decimal(12)
-        yield _text(value * factor), unit
+        yield _format_value(value * factor), unit
 
 
-def _unit(match: re.Match[str]) -> tuple[str, Decimal]:
+def _find_unit(match: re.Match[str]) -> tuple[str, Decimal]:
     for number, measure in enumerate(_MEASURES):
         if match[f"u{number}"]:
             return measure
@@ -149,7 +151,7 @@ def _unit(match: re.Match[str]) -> tuple[str, Decimal]:
     return match["latin"] or "", Decimal(1)
 
 
-def _date(match: re.Match[str]) -> tuple[Quantity, set[Quantity]]:
+def _parse_date(match: re.Match[str]) -> tuple[Quantity, set[Quantity]]:
     month = _MONTHS.index(match["m"]) + 1 if match["m"] in _MONTHS else int(match["m"])
     day = int(match["d"])
     short = (f"{month}-{day}", DATE)
@@ -159,13 +161,13 @@ def _date(match: re.Match[str]) -> tuple[Quantity, set[Quantity]]:
     return (f"{match['y']}-{month}-{day}", DATE), parts | {(match["y"], "year")}
 
 
-def _time(match: re.Match[str]) -> Quantity:
+def _parse_time(match: re.Match[str]) -> Quantity:
     hour, minute = int(match["h"]), int(match["m"] or match["n"] or (30 if match["half"] else 0))
     return f"{hour + 12 if match['late'] and hour < 12 else hour}:{minute:02}", "time"
 
 
-def _arabic(match: re.Match[str]) -> str:
-    """Numerals that count something; 一般, 十分 and 万一 stay words, and so does the 一 of 一个."""
+def _convert_numeral(match: re.Match[str]) -> str:
+    """Converts a numeral that counts something; 一般, 十分 and 万一 stay words, and so does the 一 of 一个."""
     numeral, rest = match.group(), match.string[match.end() :]
     before = match.string[: match.start()].rstrip()[-1:]
     followed = _FOLLOWED.match(rest)
@@ -174,19 +176,23 @@ def _arabic(match: re.Match[str]) -> str:
     if numeral == "一" and (followed is None or _is_article(rest)) and before != "第":
         return numeral
     if followed or before == "第" or (len(numeral) > 1 and numeral[0] in _DIGITS):
-        return _value(numeral)
+        return _evaluate_numeral(numeral)
     return numeral
 
 
 def _is_article(rest: str) -> bool:
-    """一个 and 一次 are said without counting."""
+    """Whether 一 is an article before this text: 一个 and 一次 do not count."""
     return re.match(r"[个台部位人名件张条款支只双套份种项家次块遍回](?!月|小时|工作日|钱)", rest) is not None
 
 
-def _value(numeral: str) -> str:
-    """Digits of a numeral; digits stay."""
+def _evaluate_numeral(numeral: str) -> str:
+    """Returns the digits of a numeral; digits stay."""
     if not _NUMERAL.fullmatch(numeral):
-        return numeral if re.fullmatch(r"[\d.]+", numeral) else "".join(_value(c) if c != "." else c for c in numeral)
+        return (
+            numeral
+            if re.fullmatch(r"[\d.]+", numeral)
+            else "".join(_evaluate_numeral(c) if c != "." else c for c in numeral)
+        )
     if not set(numeral) & (_SCALES.keys() | _MYRIADS.keys()):
         return "".join(str(_DIGITS[character]) for character in numeral)
     total, section, digit = 0, 0, 0
@@ -200,6 +206,6 @@ def _value(numeral: str) -> str:
     return str(total + section + digit)
 
 
-def _text(value: Decimal) -> str:
+def _format_value(value: Decimal) -> str:
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

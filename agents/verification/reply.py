@@ -12,7 +12,7 @@ from agents.verification.evidence import Statement
 from agents.verification.marks import Mark, MarkScanner
 from agents.verification.meaning import ClaimMeaning
 from agents.verification.support import Finding, Support, SupportChecker
-from agents.verification.wording import parallel
+from agents.verification.wording import compute_parallel_share
 from knowledge.text import fold
 
 UNGROUNDED = "ungrounded"
@@ -51,11 +51,11 @@ class _Claim:
         return "".join(part for part in self.parts if isinstance(part, str))
 
     @property
-    def cited(self) -> list[int]:
+    def cited_numbers(self) -> list[int]:
         return [number for part in self.parts if isinstance(part, Mark) for number in part.numbers]
 
     @property
-    def ends_in_stop(self) -> bool:
+    def has_final_stop(self) -> bool:
         return self.text.endswith(".")
 
 
@@ -94,79 +94,81 @@ class GroundedReply:
         self._last: int | None = None
         self._unanswered = False
 
-    def write(self, part: str | Mark) -> Pieces:
-        """What to send for a part of the model's text; the numbers of a mark are those of fragments."""
+    def write_part(self, part: str | Mark) -> Pieces:
+        """Yields what to send for a part of the model's text; the numbers of a mark are those of fragments."""
         if isinstance(part, str):
-            yield from self._write(part)
+            yield from self._write_text(part)
         elif part.numbers:
             self._claim.parts.append(part)
         else:
             self._unanswered = True
 
-    def end(self, *, cut: bool = False) -> Pieces:
-        """The rest, and the verdicts. cut: the last claim may be half."""
+    def end_reply(self, *, cut: bool = False) -> Pieces:
+        """Yields the rest, and the verdicts. cut: the last claim may be half."""
         self._claim.half = cut and not self._claim.ended
-        yield from self._finish()
+        yield from self._finish_claim()
         if self._unanswered:
             yield Unanswered()
         elif self.failed:
             yield Degraded(UNGROUNDED)
         yield Judged(tuple(self._supported), tuple(self._dropped))
 
-    def _write(self, text: str) -> Pieces:
-        """What closes a claim may come after its end: 。”"""
+    def _write_text(self, text: str) -> Pieces:
+        """Writes text; what closes a claim may come after its end: 。”"""
         closing = _CLOSING.match(text) if self._claim.ended and not self._gap else None
         position = closing.end() if closing else 0
         if closing:
             self._claim.parts.append(closing.group())
         for match in _END.finditer(text, position):
-            yield from self._say(text[position : match.end()])
+            yield from self._add_text(text[position : match.end()])
             self._claim.ended = True
             position = match.end()
-        yield from self._say(text[position:])
+        yield from self._add_text(text[position:])
 
-    def _say(self, text: str) -> Pieces:
-        """White space waits for what follows: a mark belongs before it."""
+    def _add_text(self, text: str) -> Pieces:
+        """Adds text to the claim; white space waits for what follows, since a mark belongs before it."""
         text = self._gap + text
         said = text.rstrip()
         self._gap = text[len(said) :]
         if not said:
             return
-        if self._claim.ends_in_stop and said[0].isspace() and said.lstrip()[0].isupper():
+        if self._claim.has_final_stop and said[0].isspace() and said.lstrip()[0].isupper():
             self._claim.ended = True
         if self._claim.ended:
-            yield from self._finish()
+            yield from self._finish_claim()
             self._claim = _Claim()
         self._claim.parts.append(said)
 
-    def _finish(self) -> Pieces:
-        """The verdict on a claim that is complete, and what becomes of it."""
+    def _finish_claim(self) -> Pieces:
+        """Judges a complete claim, and yields what is sent in its place."""
         claim, text = self._claim, self._claim.text.strip()
         if self.failed or claim.half or not text:
             return
         if text.rstrip("。.") == UNANSWERED[1:-1]:  # small models forget the brackets
             self._unanswered = True
             return
-        sent = (yield Claimed(text)) if self._claimed and self._checker.goes_by_meaning(text) else None
-        finding = self._checker.check(text, claim.cited, sent if isinstance(sent, ClaimMeaning) else None)
+        sent = (yield Claimed(text)) if self._claimed and self._checker.is_weighed_by_meaning(text) else None
+        finding = self._checker.check_sentence(
+            text, claim.cited_numbers, sent if isinstance(sent, ClaimMeaning) else None
+        )
         if self._doubts and finding.fragments and not finding.quoted and (yield Doubt(text, finding.fragments)):
             finding = Finding(Support.UNSUPPORTED)
         main = not self._supported
         if finding.support is Support.NEUTRAL:
-            yield from self._send([Text(claim.text)], holds=False)
+            yield from self._send_pieces([Text(claim.text)], holds=False)
         elif finding.support is Support.UNSUPPORTED:
             self._dropped.append(text)
             self.failed = main
             if not main:
-                yield from self._send(self._quoted(text), holds=True)
-        elif main and self._repeats(text):
+                yield from self._send_pieces(self._build_quote(text), holds=True)
+        elif main and self._is_repeated(text):
             self.failed = self._unanswered = True
         else:
             self._supported.append(text)
-            yield from self._send(self._marked(claim, finding), holds=True)
+            yield from self._send_pieces(self._build_marked_claim(claim, finding), holds=True)
 
-    def _send(self, pieces: Sequence[Text | Citation], *, holds: bool) -> Iterator[Piece]:
-        """What states nothing waits for what does."""
+    def _send_pieces(self, pieces: Sequence[Text | Citation], *, holds: bool) -> Iterator[Piece]:
+        """Yields pieces; a text that states nothing waits for one that does."""
         if not holds and not self._supported:
             self._waiting += [piece for piece in pieces if isinstance(piece, Text)]
             return
@@ -179,8 +181,8 @@ class GroundedReply:
         if holds and pieces:
             yield Checked()
 
-    def _marked(self, claim: _Claim, finding: Finding) -> list[Text | Citation]:
-        """A claim with the marks that are right, where the model put its own."""
+    def _build_marked_claim(self, claim: _Claim, finding: Finding) -> list[Text | Citation]:
+        """Builds a claim with the right marks, where the model put its own."""
         pieces: list[Text | Citation] = []
         marked: set[int] = set()
         for part in claim.parts:
@@ -189,14 +191,14 @@ class GroundedReply:
                 continue
             for fragment in finding.fragments:
                 if fragment not in marked:
-                    pieces += self._mark(claim.text, fragment)
+                    pieces += self._add_citation(claim.text, fragment)
                     marked.add(fragment)
-        if finding.fragments and not claim.cited and finding.fragments[0] != self._last:
-            pieces += self._mark(claim.text, finding.fragments[0])
+        if finding.fragments and not claim.cited_numbers and finding.fragments[0] != self._last:
+            pieces += self._add_citation(claim.text, finding.fragments[0])
         return pieces
 
-    def _quoted(self, text: str) -> list[Text | Citation]:
-        """The block that a claim is about, unless a line of it was told before; nothing where no block is near."""
+    def _build_quote(self, text: str) -> list[Text | Citation]:
+        """Returns the block that a claim is about, unless a line of it was sent before; empty where none is near."""
         found = self._checker.find_block(text)
         if found is None:
             return []
@@ -204,17 +206,17 @@ class GroundedReply:
         said = fold(self._said)
         if any(fold(line) in said for line in map(str.strip, block.splitlines()) if line):
             return []
-        citation = self._mark(block, fragment)
+        citation = self._add_citation(block, fragment)
         return [Text(f"\n{block}"), *citation] if citation or fragment in self._used else []
 
-    def _mark(self, text: str, fragment: int) -> list[Citation]:
+    def _add_citation(self, text: str, fragment: int) -> list[Citation]:
         if fragment not in self._used and fragment != PAGE and len(self._used.keys() - {PAGE}) >= self._max_sources:
             return []
         self._used[fragment] = None
         self._last = fragment
-        return [Citation(fragment, self._checker.quote(text, fragment))]
+        return [Citation(fragment, self._checker.find_quote(text, fragment))]
 
-    def _repeats(self, text: str) -> bool:
+    def _is_repeated(self, text: str) -> bool:
         """Whether the reply begins as the last one did, and has nothing of what is asked now and was not before."""
         if self._before is None:
             return False
@@ -222,15 +224,17 @@ class GroundedReply:
         first = said[: len(claim) + 2]
         asked, before = Statement(fold(self._asked)).pairs, Statement(fold(self._before.question)).pairs
         another = len(asked & before) <= AGAIN * len(asked) and not (asked - before) & Statement(claim).pairs
-        return bool(asked) and another and parallel(claim, first) >= SAME
+        return bool(asked) and another and compute_parallel_share(claim, first) >= SAME
 
 
-def judge(reply: str, checker: SupportChecker) -> tuple[str, Judged]:
-    """What stands of a finished reply, with marks, and its claims; `[n]` in it means fragment n of the checker."""
+def judge_reply(reply: str, checker: SupportChecker) -> tuple[str, Judged]:
+    """Returns what remains of a finished reply, with marks, and its claims; `[n]` in it means fragment n of the
+    checker.
+    """
     scanner, grounded = MarkScanner(), GroundedReply(checker, max_sources=len(checker.fragments))
     text, judged = "", Judged((), ())
-    parts: Iterable[str | Mark] = [*scanner.feed(reply), *scanner.end()]
-    for piece in [*(piece for part in parts for piece in grounded.write(part)), *grounded.end()]:
+    parts: Iterable[str | Mark] = [*scanner.scan_text(reply), *scanner.flush_rest()]
+    for piece in [*(piece for part in parts for piece in grounded.write_part(part)), *grounded.end_reply()]:
         match piece:
             case Text(said):
                 text += said

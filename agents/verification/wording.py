@@ -24,33 +24,33 @@ _FUNCTION = re.compile(
 )
 
 
-def without_function_words(folded: str) -> str:
-    """Spaces in their place."""
+def remove_function_words(folded: str) -> str:
+    """Replaces function words by spaces."""
     return _FUNCTION.sub(" ", folded)
 
 
-def pairs_of(folded: str) -> frozenset[str]:
-    """Pairs of neighbouring Chinese characters, words of function left out; a text of one character is that one."""
-    runs = _HAN.findall(without_function_words(folded))
+def extract_pairs(folded: str) -> frozenset[str]:
+    """Extracts pairs of neighbouring Chinese characters, without function words; one character alone is kept."""
+    runs = _HAN.findall(remove_function_words(folded))
     if len(folded.strip()) == 1:
         return frozenset(runs)
     return frozenset(run[at : at + 2] for run in runs for at in range(len(run) - 1))
 
 
-def units_of(folded: str) -> tuple[str, ...]:
-    """Chinese characters and Latin words in order, words of function left out."""
-    return tuple(_UNIT.findall(without_function_words(folded)))
+def extract_units(folded: str) -> tuple[str, ...]:
+    """Extracts Chinese characters and Latin words in order, without function words."""
+    return tuple(_UNIT.findall(remove_function_words(folded)))
 
 
-def parallel(claim: str, said: str) -> float:
-    """Share of a claim's characters that stand in a sentence in the same order, in runs of two and more."""
+def compute_parallel_share(claim: str, said: str) -> float:
+    """Returns the share of a claim's characters that stand in a sentence in the same order, in runs of two and more."""
     if not claim:
         return 0.0
     blocks = SequenceMatcher(None, claim, said, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks if block.size > 1) / len(claim)
 
 
-def swapped(claim: str, said: str, known: str) -> bool:
+def has_swapped_words(claim: str, said: str, known: str) -> bool:
     """Whether a claim is `said` with other words in the place of some: 表带 for 耳塞套. All three are folded.
 
     Where the rest stands unchanged, on both sides too, new words of which nothing is known and nothing is shared with
@@ -68,16 +68,16 @@ def swapped(claim: str, said: str, known: str) -> bool:
         True,
     ]
     return any(
-        tag == "replace" and firm[at] and firm[at + 2] and _foreign(said[old_start:old_end], claim[start:end], known)
+        tag == "replace" and firm[at] and firm[at + 2] and _is_foreign(said[old_start:old_end], claim[start:end], known)
         for at, (tag, old_start, old_end, start, end) in enumerate(opcodes)
     )
 
 
-def _foreign(old: str, new: str, known: str) -> bool:
-    pairs = pairs_of(new)
+def _is_foreign(old: str, new: str, known: str) -> bool:
+    pairs = extract_pairs(new)
     return (
         len(new) > 1
-        and bool(pairs and pairs_of(old))
+        and bool(pairs and extract_pairs(old))
         and not set(new) & set(old)
         and not any(pair in known for pair in pairs)
     )

@@ -16,11 +16,11 @@ from app.db.base import now
 from app.ids import create_id
 
 COMMAND_LINE = "scripts"
-"""Who acts on the command line, of whom nothing else is known."""
+"""The actor of everything that is done on the command line, where nobody signs in."""
 MAX_TARGET_CHARS = 200
 PERSONAL = frozenset({"session_id"})
 MAX_BODY_BYTES = 200_000
-"""Of a body that is looked into for what is told of an action; files are none of it."""
+"""Larger bodies are not parsed for the fields of an action; files are never parsed."""
 MAX_FIELDS = 20
 MADE = {
     "add_evaluation_set": "name",
@@ -40,12 +40,12 @@ MADE = {
     "upload_documents": "files",
     "write_model_connection": "models",
 }
-"""Where the response to an action that makes something tells its name."""
+"""By action, the field of its response that holds the name of the created thing."""
 _FIELD = re.compile("[a-z_]{1,40}")
 
 
 class AuditOutcome(StrEnum):
-    """What came of it: done, refused for what was asked (4xx), or failed on the server's side (5xx)."""
+    """The result: done, refused for what was asked (4xx), or failed on the server's side (5xx)."""
 
     DONE = "done"
     REFUSED = "refused"
@@ -72,40 +72,40 @@ class AuditAction:
     at: datetime = field(default_factory=now)
 
 
-def bounded(target: Mapping[str, object]) -> dict[str, str]:
-    """Ids of a path as they are kept; of a conversation, which its customer may have named and which may be deleted, a
-    digest: whoever knows the id finds it.
+def mask_target(target: Mapping[str, object]) -> dict[str, str]:
+    """Returns the ids of a path as the log stores them. The id of a conversation may be chosen by its customer, and the
+    conversation may be deleted, so only a digest of it is stored: whoever knows the id can still find the entry.
     """
     return {
-        name: digest_of(str(value)) if name in PERSONAL else str(value)[:MAX_TARGET_CHARS]
+        name: hash_id(str(value)) if name in PERSONAL else str(value)[:MAX_TARGET_CHARS]
         for name, value in target.items()
     }
 
 
 def list_fields(body: bytes) -> list[str]:
-    """The fields of a JSON object, as `AuditAction.changed` tells them; nothing of other bodies."""
-    sent = read_object(body)
-    told = [f"{name}={str(value).lower()}" if isinstance(value, bool) else name for name, value in sent.items()]
-    return [field for field in told if _FIELD.fullmatch(field.partition("=")[0])][:MAX_FIELDS]
+    """Returns the fields of a JSON object in the form of `AuditAction.changed`; empty for other bodies."""
+    sent = parse_object(body)
+    fields = [f"{name}={str(value).lower()}" if isinstance(value, bool) else name for name, value in sent.items()]
+    return [field for field in fields if _FIELD.fullmatch(field.partition("=")[0])][:MAX_FIELDS]
 
 
-def made_name(action: str, made: Mapping[str, Any]) -> str:
-    """What is called what an action made; empty where it made nothing that has a name."""
+def find_created_name(action: str, made: Mapping[str, Any]) -> str:
+    """Returns the name of the thing that an action created; empty where it created nothing with a name."""
     found = made.get(MADE.get(action, ""), "")
     if isinstance(found, list):
         names = [one["name"] if isinstance(one, dict) else one for one in found]
         found = names[0] if len(names) == 1 else f"{names[0]} +{len(names) - 1}" if names else ""
-    return shown_name(str(found))
+    return shorten_name(str(found))
 
 
-def shown_name(name: str) -> str:
-    """A name as it is kept; an address by its host alone, since the rest of it may hold a secret."""
+def shorten_name(name: str) -> str:
+    """Returns a name as the log stores it; of a URL only the host, since the rest may hold a secret."""
     host = urlsplit(name).hostname if name.startswith(("http://", "https://")) else None
     return (host or name)[:MAX_TARGET_CHARS]
 
 
-def read_object(body: bytes) -> dict[str, Any]:
-    """The JSON object that a body is; empty for all others."""
+def parse_object(body: bytes) -> dict[str, Any]:
+    """Returns the JSON object in a body; empty for every other body."""
     if len(body) > MAX_BODY_BYTES:
         return {}
     try:
@@ -115,6 +115,6 @@ def read_object(body: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def digest_of(value: str) -> str:
-    """As an id of a conversation is kept."""
+def hash_id(value: str) -> str:
+    """Returns the digest under which the id of a conversation is stored."""
     return sha256(value.encode()).hexdigest()[:32]

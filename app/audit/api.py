@@ -12,7 +12,15 @@ from pydantic import BaseModel, Field
 
 from app.audit.actions import AuditAction, AuditOutcome
 from app.audit.repository import LOCAL, AuditFilter
-from app.audit.sentences import Language, actions_of, call_actor, kind_of, load_catalogue, name_actor, say
+from app.audit.sentences import (
+    Language,
+    build_actor_name,
+    build_sentence,
+    find_kind,
+    list_actions,
+    load_catalogue,
+    name_actor,
+)
 from app.http.deps import AdminTenant, Wiring
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
@@ -46,10 +54,10 @@ class AuditEntry(BaseModel):
 
     @classmethod
     def from_action(cls, action: AuditAction, language: Language) -> Self:
-        """An action as it is shown in that language."""
+        """Builds the entry of an action in that language."""
         plain = ("id", "at", "actor_id", "actor", "action", "subject", "outcome", "request_id")
         values = {name: getattr(action, name) for name in plain}
-        words = {"kind": kind_of(action.action), "sentence": say(action, language)}
+        words = {"kind": find_kind(action.action), "sentence": build_sentence(action, language)}
         return cls(**values, **words, changed=list(action.changed), target=dict(action.target))
 
 
@@ -79,7 +87,7 @@ class AuditChoices(BaseModel):
 Spoken = Annotated[Language, Query(description="句子和名称用哪种语言")]
 
 
-async def asked_filter(
+async def build_filter(
     actor: Annotated[str, Query(max_length=128, description="账号或密钥的编号或名称；本机为 local")] = "",
     action: Annotated[str, Query(max_length=64, description="接口的名称，例如 revoke_key")] = "",
     kind: Annotated[str, Query(max_length=32, description="对哪一种东西，例如 document")] = "",
@@ -88,13 +96,13 @@ async def asked_filter(
     since: Annotated[Moment | None, Query(description="从何时起")] = None,
     until: Annotated[Moment | None, Query(description="到何时为止，不含")] = None,
 ) -> AuditFilter:
-    """What the query narrows the log to."""
-    about = set(actions_of(kind)) if kind else None
+    """Builds the filter that the query asks for."""
+    about = set(list_actions(kind)) if kind else None
     wanted = {action} if about is None else about & {action}
     return AuditFilter(actor, wanted if action else about, q.strip(), outcome, since, until)
 
 
-Wanted = Annotated[AuditFilter, Depends(asked_filter)]
+Wanted = Annotated[AuditFilter, Depends(build_filter)]
 
 
 @router.get("")
@@ -108,7 +116,7 @@ async def list_audit(
     offset: Offset = 0,
 ) -> AuditPage:
     """The tenant's audit log."""
-    rows, total = await wiring.audit.repository.page(tenant, wanted, limit, offset, oldest=sort == "at")
+    rows, total = await wiring.audit.repository.load_page(tenant, wanted, limit, offset, oldest=sort == "at")
     items = [AuditEntry.from_action(row, lang) for row in rows]
     return AuditPage(items=items, total=total, offset=offset, limit=limit)
 
@@ -116,10 +124,10 @@ async def list_audit(
 @router.get("/choices")
 async def list_audit_choices(tenant: AdminTenant, wiring: Wiring, lang: Spoken = "zh") -> AuditChoices:
     """Who is in the audit log, and what it may be about."""
-    actors = await wiring.audit.repository.actors(tenant)
+    actors = await wiring.audit.repository.list_actors(tenant)
     kinds = load_catalogue().kinds.items()
     return AuditChoices(
-        actors=[AuditChoice(value=id or name or LOCAL, name=call_actor(id, name, lang)) for id, name in actors],
+        actors=[AuditChoice(value=id or name or LOCAL, name=build_actor_name(id, name, lang)) for id, name in actors],
         kinds=[AuditChoice(value=kind, name=words[0 if lang == "zh" else 1]) for kind, words in kinds],
     )
 
@@ -130,17 +138,17 @@ async def list_audit_choices(tenant: AdminTenant, wiring: Wiring, lang: Spoken =
 async def export_audit(tenant: AdminTenant, wiring: Wiring, wanted: Wanted, lang: Spoken = "zh") -> StreamingResponse:
     """The audit log as a CSV file, the latest 50,000 first, safe to open in a spreadsheet."""
 
-    async def batches() -> AsyncIterator[Iterable[tuple[Cell, ...]]]:
-        async for found in wiring.audit.repository.batches(tenant, wanted, MAX_EXPORTED):
-            yield [_cells(action, lang) for action in found]
+    async def build_batches() -> AsyncIterator[Iterable[tuple[Cell, ...]]]:
+        async for found in wiring.audit.repository.iterate_batches(tenant, wanted, MAX_EXPORTED):
+            yield [_build_cells(action, lang) for action in found]
 
     named = {"Content-Disposition": 'attachment; filename="yingda-audit.csv"'}
-    return StreamingResponse(stream_csv(COLUMNS[lang], batches()), media_type=CSV, headers=named)
+    return StreamingResponse(stream_csv(COLUMNS[lang], build_batches()), media_type=CSV, headers=named)
 
 
-def _cells(action: AuditAction, language: Language) -> tuple[Cell, ...]:
-    kind = load_catalogue().kinds.get(kind_of(action.action), ("", ""))[0 if language == "zh" else 1]
+def _build_cells(action: AuditAction, language: Language) -> tuple[Cell, ...]:
+    kind = load_catalogue().kinds.get(find_kind(action.action), ("", ""))[0 if language == "zh" else 1]
     ids = " ".join(f"{name}={value}" for name, value in action.target.items())
-    who, said = name_actor(action, language), say(action, language)
-    told = (kind, action.subject, action.action, ids, action.outcome or "", action.request_id)
-    return (action.at.isoformat(timespec="seconds"), who, said, *told)
+    who, sentence = name_actor(action, language), build_sentence(action, language)
+    rest = (kind, action.subject, action.action, ids, action.outcome or "", action.request_id)
+    return (action.at.isoformat(timespec="seconds"), who, sentence, *rest)

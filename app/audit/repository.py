@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Text, cast, func, insert, or_, select, update
 
-from app.audit.actions import AuditAction, AuditOutcome, digest_of
+from app.audit.actions import AuditAction, AuditOutcome, hash_id
 from app.audit.tables import AuditRow as Table
 from app.db.engine import Database
 
 LOCAL = "local"
-"""Whoever asked from this machine without a key, who has neither id nor name, as a filter calls them."""
+"""How a filter names callers on this machine without a key, who have neither id nor name."""
 BATCH = 1000
 """Actions that an export reads at a time."""
 
@@ -39,8 +39,8 @@ class AuditRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, action: AuditAction) -> None:
-        """Keeps it; on the disk when this returns."""
+    async def add_action(self, action: AuditAction) -> None:
+        """Stores an action; it is on disk when this returns."""
         values = {
             "tenant_id": action.tenant,
             "id": action.id,
@@ -56,41 +56,41 @@ class AuditRepository:
         }
         await self._database.transact(lambda connection: connection.execute(insert(Table).values(values)))
 
-    async def finish(self, action: AuditAction, outcome: AuditOutcome) -> None:
-        """Says what came of it, with target and subject of what was made."""
+    async def set_outcome(self, action: AuditAction, outcome: AuditOutcome) -> None:
+        """Stores the outcome of an action, with the target and the subject of what it created."""
         mine = (Table.tenant_id == action.tenant) & (Table.id == action.id) & Table.outcome.is_(None)
         values = {"outcome": outcome, "target": dict(action.target), "subject": action.subject}
         query = update(Table).where(mine).values(values)
         await self._database.transact(lambda connection: connection.execute(query), durable=False)
 
-    async def page(
+    async def load_page(
         self, tenant: str, wanted: AuditFilter, limit: int, offset: int, *, oldest: bool = False
     ) -> tuple[list[AuditAction], int]:
-        """A tenant's actions, the latest first unless `oldest`, and how many there are."""
-        where = _conditions(tenant, wanted)
+        """Returns one page of a tenant's actions, the latest first unless `oldest`, and the total number."""
+        where = _match_filter(tenant, wanted)
         order = Table.id if oldest else Table.id.desc()
         query = select(Table.__table__).where(*where).order_by(order).limit(limit).offset(offset)
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(Table).where(*where))).scalar_one()
-            return [_action(row) for row in await connection.execute(query)], total
+            return [_build_action(row) for row in await connection.execute(query)], total
 
-    async def batches(self, tenant: str, wanted: AuditFilter, most: int) -> AsyncIterator[list[AuditAction]]:
-        """A tenant's actions, the latest first, some at a time and at most so many in all; no connection is held
-        between two of them.
+    async def iterate_batches(self, tenant: str, wanted: AuditFilter, most: int) -> AsyncIterator[list[AuditAction]]:
+        """Yields a tenant's actions in batches, the latest first, at most `most` of them; no connection is held between
+        two batches.
         """
-        where, left = _conditions(tenant, wanted), most
+        where, left = _match_filter(tenant, wanted), most
         query = select(Table.__table__).where(*where).order_by(Table.id.desc())
         while left > 0:
             async with self._database.read() as connection:
-                found = [_action(row) for row in await connection.execute(query.limit(min(BATCH, left)))]
+                found = [_build_action(row) for row in await connection.execute(query.limit(min(BATCH, left)))]
             if not found:
                 return
             yield found
             left -= len(found)
             query = select(Table.__table__).where(*where, Table.id < found[-1].id).order_by(Table.id.desc())
 
-    async def actors(self, tenant: str) -> list[tuple[str, str]]:
-        """Id and last name of everybody who did anything, by their names."""
+    async def list_actors(self, tenant: str) -> list[tuple[str, str]]:
+        """Returns id and latest name of everybody who did anything, sorted by name."""
         last = func.max(Table.id).label("last")
         latest = select(last).where(Table.tenant_id == tenant).group_by(Table.actor_id).subquery()
         query = select(Table.actor_id, Table.actor).join(latest, Table.id == latest.c.last)
@@ -99,7 +99,7 @@ class AuditRepository:
             return [(row.actor_id, row.actor) for row in rows]
 
 
-def _conditions(tenant: str, wanted: AuditFilter) -> list[ColumnElement[bool]]:
+def _match_filter(tenant: str, wanted: AuditFilter) -> list[ColumnElement[bool]]:
     where = [Table.tenant_id == tenant]
     if wanted.actor == LOCAL:
         where.append((Table.actor_id == "") & (Table.actor == ""))
@@ -109,7 +109,7 @@ def _conditions(tenant: str, wanted: AuditFilter) -> list[ColumnElement[bool]]:
         where.append(Table.action.in_(wanted.actions))
     if wanted.text:
         is_named = Table.subject.icontains(wanted.text, autoescape=True)
-        ids = (f'"{one}"' for one in (wanted.text, digest_of(wanted.text)))
+        ids = (f'"{one}"' for one in (wanted.text, hash_id(wanted.text)))
         where.append(or_(is_named, *(cast(Table.target, Text).contains(one, autoescape=True) for one in ids)))
     if wanted.outcome is not None:
         where.append(Table.outcome == wanted.outcome)
@@ -120,8 +120,8 @@ def _conditions(tenant: str, wanted: AuditFilter) -> list[ColumnElement[bool]]:
     return where
 
 
-def _action(row: Any) -> AuditAction:
+def _build_action(row: Any) -> AuditAction:
     outcome = None if row.outcome is None else AuditOutcome(row.outcome)
     known = row.tenant_id, row.actor_id, row.actor, row.action, row.target, row.request_id
-    told = {"subject": row.subject, "changed": tuple(row.changed)}
-    return AuditAction(*known, outcome=outcome, id=row.id, at=row.at, **told)
+    details = {"subject": row.subject, "changed": tuple(row.changed)}
+    return AuditAction(*known, outcome=outcome, id=row.id, at=row.at, **details)

@@ -25,7 +25,7 @@ from app.webhooks.tables import Webhook
 
 Column = InstrumentedAttribute[str]
 NAMED_ITSELF = frozenset({"name", "kind", "number"})
-"""Parameters of paths that are what people call the thing."""
+"""Parameters of paths that are names themselves."""
 _NAMES: Mapping[str, tuple[tuple[Column, Column, ColumnElement[str] | Column], ...]] = {
     "agent_id": ((DeskStaff.tenant_id, DeskStaff.agent_id, DeskStaff.name),),
     "canned_id": ((CannedReplyRow.tenant_id, CannedReplyRow.id, CannedReplyRow.shortcut),),
@@ -57,7 +57,7 @@ class NameRepository:
         self._database = database
 
     async def find_name(self, tenant: str, target: Mapping[str, str]) -> str:
-        """What the thing of these parameters is called; empty where nothing of them has a name."""
+        """Returns the name of the thing that these path parameters point to; empty where none has a name."""
         for parameter, value in target.items():
             if parameter in NAMED_ITSELF:
                 return value

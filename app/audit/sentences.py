@@ -36,54 +36,54 @@ class Catalogue:
 
 @cache
 def load_catalogue() -> Catalogue:
-    """What `sentences.yaml` says."""
-    told = load_yaml((files("app") / "audit" / "sentences.yaml").read_text("utf-8"))
+    """Reads `sentences.yaml`."""
+    catalogue = load_yaml((files("app") / "audit" / "sentences.yaml").read_text("utf-8"))
     return Catalogue(
-        **{part: {name: tuple(words) for name, words in entries.items()} for part, entries in told.items()}
+        **{part: {name: tuple(words) for name, words in entries.items()} for part, entries in catalogue.items()}
     )
 
 
-def kind_of(action: str) -> str:
-    """What kind of thing an action is about; empty for an action that an earlier release had."""
+def find_kind(action: str) -> str:
+    """Returns the kind of thing that an action is about; empty for an action of an earlier release."""
     found = load_catalogue().actions.get(action)
     return found[0] if found else ""
 
 
-def actions_of(kind: str) -> list[str]:
-    """The actions that are about this kind of thing."""
-    return [name for name, told in load_catalogue().actions.items() if told[0] == kind and " " not in name]
+def list_actions(kind: str) -> list[str]:
+    """Returns the actions that are about this kind of thing."""
+    return [name for name, entry in load_catalogue().actions.items() if entry[0] == kind and " " not in name]
 
 
 def name_actor(action: AuditAction, language: Language) -> str:
-    """Who did it, as people call them."""
-    return call_actor(action.actor_id, action.actor, language)
+    """Returns the name of who did it, as people read it."""
+    return build_actor_name(action.actor_id, action.actor, language)
 
 
-def call_actor(actor_id: str, actor: str, language: Language) -> str:
-    """The same for an id and the name that goes with it."""
+def build_actor_name(actor_id: str, actor: str, language: Language) -> str:
+    """Returns the same for an id and the name that goes with it."""
     if actor:
         return actor
     if actor_id == COMMAND_LINE:
-        return _SCRIPTS[_place(language)]
-    return actor_id or _LOCAL[_place(language)]
+        return _SCRIPTS[_find_language_index(language)]
+    return actor_id or _LOCAL[_find_language_index(language)]
 
 
-def say(action: AuditAction, language: Language) -> str:
-    """The action as a sentence, such as 小艾 把文档《退换货政策》设为停用."""
-    catalogue, place = load_catalogue(), _place(language)
+def build_sentence(action: AuditAction, language: Language) -> str:
+    """Returns the action as a sentence, such as 小艾 把文档《退换货政策》设为停用."""
+    catalogue, place = load_catalogue(), _find_language_index(language)
     variants = (f"{action.action} {field}" for field in action.changed if "=" in field)
     key = next((one for one in variants if one in catalogue.actions), action.action)
     kind, *sentences = catalogue.actions.get(key, ("", action.action, action.action))
-    name = _quoted(action, kind, language)
+    name = _quote_name(action, kind, language)
     text = sentences[place].format(name=name, fields=_list_fields(action.changed, language))
     text = " ".join(text.split()) if language == "en" else text.strip()
     return f"{name_actor(action, language)} {text}{_ENDS[action.outcome][place]}"
 
 
-def _quoted(action: AuditAction, kind: str, language: Language) -> str:
+def _quote_name(action: AuditAction, kind: str, language: Language) -> str:
     name = action.subject
     if kind == "job" and name in (jobs := load_catalogue().jobs):
-        name = jobs[name][_place(language)]
+        name = jobs[name][_find_language_index(language)]
     if not name:
         return ""
     if language == "en":
@@ -93,11 +93,13 @@ def _quoted(action: AuditAction, kind: str, language: Language) -> str:
 
 def _list_fields(changed: Sequence[str], language: Language) -> str:
     known = load_catalogue().fields
-    names = [known[field][_place(language)] for one in changed if (field := one.partition("=")[0]) in known]
+    names = [
+        known[field][_find_language_index(language)] for one in changed if (field := one.partition("=")[0]) in known
+    ]
     if not names:
         return ""
     return f"：{'、'.join(names)}" if language == "zh" else f": {', '.join(names)}"
 
 
-def _place(language: Language) -> int:
+def _find_language_index(language: Language) -> int:
     return 0 if language == "zh" else 1

@@ -14,11 +14,11 @@ from starlette.exceptions import HTTPException
 from app.audit.actions import (
     AuditAction,
     AuditOutcome,
-    bounded,
+    find_created_name,
     list_fields,
-    made_name,
-    read_object,
-    shown_name,
+    mask_target,
+    parse_object,
+    shorten_name,
 )
 from app.audit.repository import AuditRepository
 from app.audit.repository_names import NameRepository
@@ -27,18 +27,29 @@ from app.errors import describe
 
 
 class AuditLog:
-    """See `recorded`."""
+    """Runs administrative actions and writes each of them down."""
 
     def __init__(self, repository: AuditRepository, names: NameRepository) -> None:
         self.repository = repository
         self._names = names
 
-    async def recorded(self, name: str, request: Request, work: Callable[[], Awaitable[Response]]) -> Response:
-        """Carries out an action that its caller may ask for. name: of the operation. Raises what `work` raises, and
-        DatabaseUnavailable where nothing can be written down: then nothing is done.
+    async def run_and_record(self, name: str, request: Request, work: Callable[[], Awaitable[Response]]) -> Response:
+        """Writes an action down, carries it out, and adds its outcome.
+
+        Args:
+            name: Of the operation.
+            request: Of a caller who may ask for it.
+            work: Carries it out.
+
+        Returns:
+            What `work` returns.
+
+        Raises:
+            DatabaseUnavailable: Nothing can be written down; then `work` is not called.
+            Exception: Whatever `work` raises.
         """
         principal: Principal = request.state.principal
-        target = bounded(request.path_params)
+        target = mask_target(request.path_params)
         action = AuditAction(
             principal.tenant,
             principal.key,
@@ -46,42 +57,42 @@ class AuditLog:
             name,
             target,
             request.state.request_id,
-            subject=shown_name(await self._names.find_name(principal.tenant, target)),
-            changed=list_fields(await _json_body(request)),
+            subject=shorten_name(await self._names.find_name(principal.tenant, target)),
+            changed=list_fields(await _read_json_body(request)),
         )
-        await self.repository.add(action)
+        await self.repository.add_action(action)
         try:
             response = await work()
         except Exception as error:
-            await self._finish(action, _status_of(error))
+            await self._record_outcome(action, _find_status(error))
             raise
-        made = _made(response)
-        target |= bounded({"id": made["id"]}) if response.status_code == 201 and "id" in made else {}
-        subject = action.subject or made_name(name, made)
-        await self._finish(replace(action, target=target, subject=subject), response.status_code)
+        made = _read_created_object(response)
+        target |= mask_target({"id": made["id"]}) if response.status_code == 201 and "id" in made else {}
+        subject = action.subject or find_created_name(name, made)
+        await self._record_outcome(replace(action, target=target, subject=subject), response.status_code)
         return response
 
-    async def _finish(self, action: AuditAction, status: int) -> None:
+    async def _record_outcome(self, action: AuditAction, status: int) -> None:
         outcome = AuditOutcome.FAILED if status >= 500 else AuditOutcome.REFUSED if status >= 400 else AuditOutcome.DONE
         try:
-            await self.repository.finish(action, outcome)
+            await self.repository.set_outcome(action, outcome)
         except Exception:  # it is done: the row stays as one whose outcome is not known
             logger.exception("the outcome of an administrative action cannot be written down")
 
 
-async def _json_body(request: Request) -> bytes:
-    """Empty for bodies that are files."""
+async def _read_json_body(request: Request) -> bytes:
+    """Returns the body of a JSON request; empty for other bodies, such as files."""
     is_json = request.headers.get("content-type", "").startswith("application/json")
     return await request.body() if is_json else b""
 
 
-def _made(response: Response) -> dict[str, Any]:
-    """What the response tells of what was made."""
+def _read_created_object(response: Response) -> dict[str, Any]:
+    """Returns the JSON object in a successful response; empty for other responses."""
     is_told = response.status_code in (200, 201, 202) and response.media_type == "application/json"
-    return read_object(bytes(response.body)) if is_told else {}
+    return parse_object(bytes(response.body)) if is_told else {}
 
 
-def _status_of(error: Exception) -> int:
+def _find_status(error: Exception) -> int:
     if isinstance(error, RequestValidationError):
         return 422
     return error.status_code if isinstance(error, HTTPException) else describe(error).status

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Replace, Token
-from agents.verification.marks import without_marks
+from agents.verification.marks import strip_marks
 from app.conversations.types import Claim
 from app.types import Proof, SessionKey
 
@@ -75,7 +75,7 @@ class RunningAnswer:
         the end alone, and says nothing about what the knowledge base holds.
         """
         return Answer(
-            without_marks(self.written), Outcome.PARTIALLY_ANSWERED, self.meta.intent, self.meta.agent, stopped=True
+            strip_marks(self.written), Outcome.PARTIALLY_ANSWERED, self.meta.intent, self.meta.agent, stopped=True
         )
 
     def _record_event(self, event: AnswerEvent) -> None:

@@ -89,7 +89,7 @@ async def write_solution(
     kept = await wiring.desk.solutions.put(session.key, key, question, answer, agent_id)
     gap_id = ""
     if question:
-        gap_id = await wiring.gap_intake.take_solution(tenant, kept.id, session_id, question, answer, agent_id)
+        gap_id = await wiring.gap_intake.add_solution(tenant, kept.id, session_id, question, answer, agent_id)
     return SolutionKept(**SolutionOut.model_validate(kept).model_dump(), gap_id=gap_id)
 
 

@@ -28,11 +28,11 @@ _URGENT = frozenset({HandoffReason.HIGH_STAKES, HandoffReason.EMOTION})
 class TicketDesk(Protocol):
     """Where tickets are kept."""
 
-    async def open(self, tenant: str, owner: TicketOwner, new: NewTicket) -> Numbered:
-        """The ticket; the one that the desk made for the conversation already, if that is not done."""
+    async def open_ticket(self, tenant: str, owner: TicketOwner, new: NewTicket) -> Numbered:
+        """Opens a ticket; returns the one that the desk opened for the conversation before, if that is not done."""
 
     def build_opener(self, tenant: str, owner: TicketOwner, new: NewTicket) -> Opener:
-        """As `open`, within a transaction."""
+        """Returns a function that opens the ticket within a transaction."""
 
 
 class Openings:
@@ -79,7 +79,7 @@ class Openings:
         queue = forecast.queue
         if queue.estimated_wait_s is None:
             owner = TicketOwner(key.session_id, question.caller)
-            opened = await self._tickets.open(key.tenant, owner, draft_ticket(made, urgency))
+            opened = await self._tickets.open_ticket(key.tenant, owner, draft_ticket(made, urgency))
             queue = QueueState(queue.state, queue.position, ticket=opened.number)
         late = queue.state is State.OUT_OF_HOURS
         opening = Opening(

@@ -38,8 +38,8 @@ async def list_gaps(
     before counting once more.
     """
     wanted = GapFilters(tuple(state or ()), q, reason, customers, recent=order == "recent")
-    found, total, states = await wiring.gaps.page(tenant, wanted, offset=offset, limit=limit)
-    return GapPage(items=list(map(GapOut.of, found)), total=total, offset=offset, limit=limit, states=states)
+    found, total, states = await wiring.gaps.load_page(tenant, wanted, offset=offset, limit=limit)
+    return GapPage(items=list(map(GapOut.from_gap, found)), total=total, offset=offset, limit=limit, states=states)
 
 
 @router.post("/mine", status_code=202, responses=list_failures(400, 409))
@@ -52,7 +52,7 @@ async def mine_gaps(tenant: AdminTenant, wiring: Wiring, body: MineIn | None = N
 @router.get("/policy")
 async def read_gap_policy(tenant: StaffTenant, wiring: Wiring) -> GapPolicy:
     """Whether somebody else has to approve what one wrote."""
-    return GapPolicy(two_persons=await wiring.gap_review.stored.two_persons(tenant))
+    return GapPolicy(two_persons=await wiring.gap_review.stored.is_second_person_required(tenant))
 
 
 @router.put("/policy")
@@ -65,7 +65,7 @@ async def put_gap_policy(body: GapPolicy, tenant: AdminTenant, wiring: Wiring) -
 @router.get("/{gap_id}", responses=list_failures(404))
 async def read_gap(gap_id: GapId, tenant: StaffTenant, wiring: Wiring) -> GapDetailOut:
     """One gap with its questions, what was said before each, the nearest fragments of the knowledge base, its draft."""
-    return await _detail(wiring, tenant, gap_id)
+    return await _build_detail(wiring, tenant, gap_id)
 
 
 @router.post("/{gap_id}/draft", responses=list_failures(404, 409))
@@ -74,8 +74,8 @@ async def draft_gap(gap_id: GapId, request: Request, tenant: AdminTenant, wiring
     words of staff; else with an empty answer.
     """
     async with wiring.limits.slots.open_slot(tenant):
-        await wiring.gap_review.draft(tenant, gap_id, actor(request))
-    return await _detail(wiring, tenant, gap_id)
+        await wiring.gap_review.make_draft(tenant, gap_id, get_actor_name(request))
+    return await _build_detail(wiring, tenant, gap_id)
 
 
 @router.put("/{gap_id}/draft", responses=list_failures(404, 409))
@@ -83,10 +83,11 @@ async def edit_gap(
     gap_id: GapId, body: GapDraftIn, request: Request, tenant: AdminTenant, wiring: Wiring
 ) -> GapDetailOut:
     """Writes the draft; what was submitted has to be submitted again."""
-    before = await wiring.gap_review.stored.get(tenant, gap_id)
+    before = await wiring.gap_review.stored.get_draft(tenant, gap_id)
     variants = body.variants if body.variants is not None else before.variants if before else ()
-    await wiring.gap_review.edit(tenant, gap_id, GapDraft(body.question, body.answer, tuple(variants)), actor(request))
-    return await _detail(wiring, tenant, gap_id)
+    draft = GapDraft(body.question, body.answer, tuple(variants))
+    await wiring.gap_review.edit_draft(tenant, gap_id, draft, get_actor_name(request))
+    return await _build_detail(wiring, tenant, gap_id)
 
 
 @router.post("/{gap_id}/submit", responses=list_failures(404, 409))
@@ -94,8 +95,8 @@ async def submit_gap(
     gap_id: GapId, request: Request, tenant: AdminTenant, wiring: Wiring, body: GapStepIn | None = None
 ) -> GapDetailOut:
     """The draft is to be reviewed."""
-    await wiring.gap_review.submit(tenant, gap_id, actor(request), body.note if body else "")
-    return await _detail(wiring, tenant, gap_id)
+    await wiring.gap_review.submit_draft(tenant, gap_id, get_actor_name(request), body.note if body else "")
+    return await _build_detail(wiring, tenant, gap_id)
 
 
 @router.post("/{gap_id}/approve", response_model=GapDetailOut, responses=_INDEXING | list_failures(400, 404, 409))
@@ -110,9 +111,9 @@ async def approve_gap(
     """Publishes the draft as a curated answer, whose wordings are the questions of the gap, and keeps its question as a
     case of the evaluation set 缺口回归. 200 once it answers, 202 while the index is at work.
     """
-    if not await wiring.gap_review.approve(tenant, gap_id, actor(request), body.note if body else ""):
+    if not await wiring.gap_review.approve_draft(tenant, gap_id, get_actor_name(request), body.note if body else ""):
         response.status_code = 202
-    return await _detail(wiring, tenant, gap_id)
+    return await _build_detail(wiring, tenant, gap_id)
 
 
 @router.post("/{gap_id}/reject", responses=list_failures(404, 409))
@@ -120,8 +121,8 @@ async def reject_gap(
     gap_id: GapId, request: Request, tenant: AdminTenant, wiring: Wiring, body: GapStepIn | None = None
 ) -> GapDetailOut:
     """What was submitted becomes a draft again."""
-    await wiring.gap_review.reject(tenant, gap_id, actor(request), body.note if body else "")
-    return await _detail(wiring, tenant, gap_id)
+    await wiring.gap_review.reject_draft(tenant, gap_id, get_actor_name(request), body.note if body else "")
+    return await _build_detail(wiring, tenant, gap_id)
 
 
 @router.post("/{gap_id}/dismiss", responses=list_failures(404, 409))
@@ -129,8 +130,8 @@ async def dismiss_gap(
     gap_id: GapId, request: Request, tenant: AdminTenant, wiring: Wiring, body: GapStepIn | None = None
 ) -> GapDetailOut:
     """Nobody is to answer it, however often it is asked."""
-    await wiring.gap_review.dismiss(tenant, gap_id, actor(request), body.note if body else "")
-    return await _detail(wiring, tenant, gap_id)
+    await wiring.gap_review.dismiss_gap(tenant, gap_id, get_actor_name(request), body.note if body else "")
+    return await _build_detail(wiring, tenant, gap_id)
 
 
 @router.post("/{gap_id}/reopen", responses=list_failures(404, 409))
@@ -140,8 +141,8 @@ async def reopen_gap(
     """Undoes what closed it: dismissed, merged, resolved, or approved; then the curated answer and the regression case
     are taken back, and the draft stays.
     """
-    await wiring.gap_review.reopen(tenant, gap_id, actor(request), body.note if body else "")
-    return await _detail(wiring, tenant, gap_id)
+    await wiring.gap_review.reopen_gap(tenant, gap_id, get_actor_name(request), body.note if body else "")
+    return await _build_detail(wiring, tenant, gap_id)
 
 
 @router.post("/{gap_id}/merge", responses=list_failures(404, 409))
@@ -149,15 +150,15 @@ async def merge_gap(
     gap_id: GapId, body: GapMergeIn, request: Request, tenant: AdminTenant, wiring: Wiring
 ) -> GapDetailOut:
     """Its questions count for the other gap from now on; gives that one."""
-    await wiring.gap_review.merge(tenant, gap_id, body.into, actor(request))
-    return await _detail(wiring, tenant, body.into)
+    await wiring.gap_review.merge_gap(tenant, gap_id, body.into, get_actor_name(request))
+    return await _build_detail(wiring, tenant, body.into)
 
 
-def actor(request: Request) -> str:
-    """Who does it: the name of the key."""
+def get_actor_name(request: Request) -> str:
+    """Returns the name of the caller, as the history of a gap shows it."""
     return get_caller_name(request)[:MAX_AUTHOR_CHARS]
 
 
-async def _detail(wiring: Wiring, tenant: str, gap_id: str) -> GapDetailOut:
-    detail = await wiring.gaps.detail(tenant, gap_id)
-    return GapDetailOut.whole(detail, await wiring.gap_review.stored.get(tenant, gap_id))
+async def _build_detail(wiring: Wiring, tenant: str, gap_id: str) -> GapDetailOut:
+    detail = await wiring.gaps.load_detail(tenant, gap_id)
+    return GapDetailOut.from_detail(detail, await wiring.gap_review.stored.get_draft(tenant, gap_id))

@@ -13,7 +13,7 @@ from sqlalchemy.orm import aliased
 from app.conversations.tables import StoredTurn
 from app.db.base import now
 from app.db.engine import Database
-from app.gaps.repository_misses import miss
+from app.gaps.repository_misses import build_miss
 from app.gaps.tables import GapEventRow, GapItemRow, GapRow
 from app.gaps.types import Counts, EarlierTurn, Gap, GapEvent, GapState, Miss, MissReason
 from app.ids import create_id
@@ -49,10 +49,12 @@ class GapRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(self, tenant: str, wanted: GapFilters, offset: int, limit: int) -> tuple[list[Gap], int]:
-        """The gap first that most conversations asked about within a week, growth counting again; and how many."""
-        counted = _counted(tenant)
-        query = _gaps(counted).where(*_where(tenant, wanted, counted))
+    async def load_page(self, tenant: str, wanted: GapFilters, offset: int, limit: int) -> tuple[list[Gap], int]:
+        """Returns one page of gaps and the total number. The gap comes first that most conversations asked about within
+        a week, their growth counting once more.
+        """
+        counted = _count_questions(tenant)
+        query = _select_gaps(counted).where(*_match_filters(tenant, wanted, counted))
         score = counted.c.week + case(
             (counted.c.week > counted.c.week_before, counted.c.week - counted.c.week_before), else_=0
         )
@@ -63,34 +65,34 @@ class GapRepository:
             rows = await connection.execute(query.order_by(*order, GapRow.id).offset(offset).limit(limit))
             found = rows.all()
             reasons = await connection.run_sync(count_reasons, tenant, [row.id for row in found])
-            return [_gap(row, reasons[row.id]) for row in found], total
+            return [_build_gap(row, reasons[row.id]) for row in found], total
 
-    async def get(self, tenant: str, gap_id: str) -> Gap | None:
-        """The gap of that id."""
-        query = _gaps(_counted(tenant)).where(GapRow.tenant_id == tenant, GapRow.id == gap_id)
+    async def get_gap(self, tenant: str, gap_id: str) -> Gap | None:
+        """Returns a gap; None where there is none."""
+        query = _select_gaps(_count_questions(tenant)).where(GapRow.tenant_id == tenant, GapRow.id == gap_id)
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
             reasons = await connection.run_sync(count_reasons, tenant, [gap_id])
-        return _gap(row, reasons[gap_id]) if row else None
+        return _build_gap(row, reasons[gap_id]) if row else None
 
-    async def states(self, tenant: str) -> dict[GapState, int]:
-        """How many there are of each state."""
+    async def count_states(self, tenant: str) -> dict[GapState, int]:
+        """Returns how many gaps there are in each state."""
         query = select(GapRow.state, func.count()).where(GapRow.tenant_id == tenant).group_by(GapRow.state)
         async with self._database.read() as connection:
             return {GapState(state): count for state, count in await connection.execute(query)}
 
-    async def misses(self, tenant: str, gap_id: str, limit: int) -> list[Miss]:
-        """The questions of a gap, those of the ones merged into it included, the latest first."""
+    async def list_misses(self, tenant: str, gap_id: str, limit: int) -> list[Miss]:
+        """Returns the questions of a gap, including those of the gaps merged into it, the latest first."""
         item = GapItemRow
         query = select(*(getattr(item, name) for name in Miss.__dataclass_fields__)).where(
-            item.tenant_id == tenant, item.gap_id.in_(_family(tenant, gap_id))
+            item.tenant_id == tenant, item.gap_id.in_(_select_family(tenant, gap_id))
         )
         async with self._database.read() as connection:
             rows = await connection.execute(query.order_by(item.asked_at.desc(), item.id).limit(limit))
-            return [miss(row) for row in rows]
+            return [build_miss(row) for row in rows]
 
-    async def before(self, tenant: str, turns: Sequence[str]) -> dict[str, list[EarlierTurn]]:
-        """What was said before each of these turns, the oldest first; masked and shortened."""
+    async def load_earlier_turns(self, tenant: str, turns: Sequence[str]) -> dict[str, list[EarlierTurn]]:
+        """Returns by turn what was said before it, the oldest first, masked and shortened."""
         turn, earlier = StoredTurn, aliased(StoredTurn)
         same = (earlier.tenant_id == turn.tenant_id) & (earlier.session_id == turn.session_id)
         near = same & (earlier.number < turn.number) & (earlier.number >= turn.number - CONTEXT)
@@ -103,11 +105,11 @@ class GapRepository:
         found: dict[str, list[EarlierTurn]] = {}
         async with self._database.read() as connection:
             for id, question, reply, outcome in await connection.execute(query):
-                found.setdefault(id, []).append(EarlierTurn(_short(question), _short(reply), outcome))
+                found.setdefault(id, []).append(EarlierTurn(_shorten(question), _shorten(reply), outcome))
         return found
 
-    async def history(self, tenant: str, gap_id: str) -> list[GapEvent]:
-        """What was done, the oldest first."""
+    async def list_events(self, tenant: str, gap_id: str) -> list[GapEvent]:
+        """Returns the history of a gap, the oldest event first."""
         table = GapEventRow
         query = select(table.event, table.actor, table.note, table.at).where(
             table.tenant_id == tenant, table.gap_id == gap_id
@@ -116,15 +118,15 @@ class GapRepository:
             return [GapEvent(*row) for row in await connection.execute(query.order_by(table.number))]
 
 
-def latest(connection: Connection, tenant: str, limit: int) -> list[Gap]:
-    """The gaps that something was done with last, without their counts."""
+def list_latest(connection: Connection, tenant: str, limit: int) -> list[Gap]:
+    """Returns the gaps that were changed last, without their counts."""
     query = select(*(getattr(GapRow, name) for name in _GAP)).where(GapRow.tenant_id == tenant)
     rows = connection.execute(query.order_by(GapRow.updated_at.desc(), GapRow.id).limit(limit))
-    return [_bare(row) for row in rows]
+    return [_build_uncounted_gap(row) for row in rows]
 
 
-def questions(connection: Connection, tenant: str, ids: Collection[str]) -> dict[str, str]:
-    """What those of these gaps ask that there are."""
+def find_questions(connection: Connection, tenant: str, ids: Collection[str]) -> dict[str, str]:
+    """Returns by id the questions of these gaps, of those that exist."""
     query = select(GapRow.id, GapRow.question).where(GapRow.tenant_id == tenant)
     found, wanted = dict[str, str](), sorted(ids)
     for start in range(0, len(wanted), 500):
@@ -133,15 +135,15 @@ def questions(connection: Connection, tenant: str, ids: Collection[str]) -> dict
     return found
 
 
-def locked(connection: Connection, tenant: str, gap_id: str) -> Gap | None:
-    """The gap, which nobody else changes before the transaction ends; without its counts."""
+def lock_gap(connection: Connection, tenant: str, gap_id: str) -> Gap | None:
+    """Returns a gap without its counts, and locks it until the transaction ends; None where there is none."""
     query = select(*(getattr(GapRow, name) for name in _GAP)).where(GapRow.tenant_id == tenant, GapRow.id == gap_id)
     row = connection.execute(query.with_for_update()).first()
-    return _bare(row) if row else None
+    return _build_uncounted_gap(row) if row else None
 
 
-def add(connection: Connection, tenant: str, question: str, revision: int) -> str:
-    """A new gap; its id."""
+def add_gap(connection: Connection, tenant: str, question: str, revision: int) -> str:
+    """Adds a gap and returns its id."""
     id, moment = create_id(), now()
     values = {"state": GapState.OPEN, "question": question, "checked": revision, "merged_into": ""}
     times = {"created_at": moment, "updated_at": moment}
@@ -149,34 +151,39 @@ def add(connection: Connection, tenant: str, question: str, revision: int) -> st
     return id
 
 
-def change(
+def change_gap(
     connection: Connection, tenant: str, gap_id: str, values: Mapping[str, Any], event: GapEvent | None = None
 ) -> None:
-    """Writes columns of a gap, and into its history."""
+    """Changes columns of a gap, and adds an event to its history."""
     mine = (GapRow.tenant_id == tenant) & (GapRow.id == gap_id)
     connection.execute(update(GapRow).where(mine).values(**values, updated_at=now()))
     if event is not None:
         table = GapEventRow
         last = select(func.coalesce(func.max(table.number), 0)).where(table.tenant_id == tenant, table.gap_id == gap_id)
         number = connection.execute(last).scalar_one() + 1
-        told = {"event": event.event, "actor": event.actor, "note": mask_personal_data(event.note), "at": event.at}
-        connection.execute(insert(table).values(tenant_id=tenant, gap_id=gap_id, number=number, **told))
+        values_of_event = {
+            "event": event.event,
+            "actor": event.actor,
+            "note": mask_personal_data(event.note),
+            "at": event.at,
+        }
+        connection.execute(insert(table).values(tenant_id=tenant, gap_id=gap_id, number=number, **values_of_event))
 
 
-def seen(connection: Connection, tenant: str, checked: Mapping[str, int]) -> None:
-    """Up to which revision gaps were searched again; nothing that people see."""
+def mark_checked(connection: Connection, tenant: str, checked: Mapping[str, int]) -> None:
+    """Stores by gap the revision at which it was searched again; nothing that people see."""
     for gap_id, revision in checked.items():
         mine = (GapRow.tenant_id == tenant) & (GapRow.id == gap_id)
         connection.execute(update(GapRow).where(mine).values(checked=revision))
 
 
-def _family(tenant: str, gap_id: str) -> Select[Any]:
-    """The gap and those that were merged into it."""
+def _select_family(tenant: str, gap_id: str) -> Select[Any]:
+    """Selects the ids of a gap and of those merged into it."""
     return select(GapRow.id).where(GapRow.tenant_id == tenant, (GapRow.id == gap_id) | (GapRow.merged_into == gap_id))
 
 
-def _counted(tenant: str) -> Any:
-    """By gap, how often it was asked."""
+def _count_questions(tenant: str) -> Any:
+    """Builds the subquery of how often each gap was asked."""
     item, gap = GapItemRow, aliased(GapRow)
     root = case((gap.merged_into != "", gap.merged_into), else_=gap.id)
     moment = now()
@@ -185,8 +192,8 @@ def _counted(tenant: str) -> Any:
             root.label("root"),
             func.count().label("asked"),
             func.count(item.session_id.distinct()).label("customers"),
-            _customers(moment - WEEK, None).label("week"),
-            _customers(moment - 2 * WEEK, moment - WEEK).label("week_before"),
+            _count_customers(moment - WEEK, None).label("week"),
+            _count_customers(moment - 2 * WEEK, moment - WEEK).label("week_before"),
             func.count(case((item.handoff, 1))).label("handoffs"),
             func.min(item.asked_at).label("first_seen"),
             func.max(item.asked_at).label("last_seen"),
@@ -199,7 +206,7 @@ def _counted(tenant: str) -> Any:
 
 
 def count_reasons(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, dict[MissReason, int]]:
-    """By gap, for which reasons its questions count and how many each, the most first."""
+    """Returns by gap how many of its questions count for each reason, the most frequent first."""
     item, gap = GapItemRow, GapRow
     root = case((gap.merged_into != "", gap.merged_into), else_=gap.id)
     query = (
@@ -215,8 +222,8 @@ def count_reasons(connection: Connection, tenant: str, ids: Sequence[str]) -> di
     return found
 
 
-def _customers(since: datetime, until: datetime | None) -> ColumnElement[int]:
-    """Conversations that asked within that time."""
+def _count_customers(since: datetime, until: datetime | None) -> ColumnElement[int]:
+    """Counts the conversations that asked within that time."""
     item = GapItemRow
     within = item.asked_at >= since
     if until is not None:
@@ -224,13 +231,13 @@ def _customers(since: datetime, until: datetime | None) -> ColumnElement[int]:
     return func.count(case((within, item.session_id)).distinct())
 
 
-def _gaps(counted: Any) -> Select[Any]:
+def _select_gaps(counted: Any) -> Select[Any]:
     columns = [getattr(GapRow, name) for name in _GAP]
     counts = [counted.c[name] for name in _COUNTS]
     return select(*columns, *counts).outerjoin(counted, counted.c.root == GapRow.id)
 
 
-def _where(tenant: str, wanted: GapFilters, counted: Any) -> list[ColumnElement[bool]]:
+def _match_filters(tenant: str, wanted: GapFilters, counted: Any) -> list[ColumnElement[bool]]:
     where: list[ColumnElement[bool]] = [GapRow.tenant_id == tenant]
     item, child = GapItemRow, aliased(GapRow)
     mine = (item.tenant_id == tenant) & (child.tenant_id == tenant) & (child.id == item.gap_id)
@@ -247,18 +254,18 @@ def _where(tenant: str, wanted: GapFilters, counted: Any) -> list[ColumnElement[
     return where
 
 
-def _gap(row: Any, reasons: Mapping[MissReason, int]) -> Gap:
+def _build_gap(row: Any, reasons: Mapping[MissReason, int]) -> Gap:
     values = dict(row._mapping)
     counts = {name: values.pop(name) for name in _COUNTS}
     known = {name: value for name, value in counts.items() if value is not None}
     return Gap(**values | {"state": GapState(values["state"]), "counts": Counts(**known, reasons=reasons)})
 
 
-def _bare(row: Any) -> Gap:
+def _build_uncounted_gap(row: Any) -> Gap:
     values = dict(row._mapping)
     return Gap(**values | {"state": GapState(values["state"])})
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     text = " ".join(mask_personal_data(text).split())
     return text if len(text) <= SAID_CHARS else text[: SAID_CHARS - 1] + "…"

@@ -27,26 +27,29 @@ class DraftRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def get(self, tenant: str, gap_id: str) -> GapDraft | None:
-        """The draft of a gap."""
+    async def get_draft(self, tenant: str, gap_id: str) -> GapDraft | None:
+        """Returns the draft of a gap; None where there is none."""
         async with self._database.read() as connection:
-            return await connection.run_sync(find, tenant, gap_id)
+            return await connection.run_sync(find_draft, tenant, gap_id)
 
-    async def staff_words(self, tenant: str, misses: Sequence[Miss]) -> tuple[str, DraftOrigin]:
-        """What staff answered to these questions, without personal data: kept for the knowledge base if anything was,
-        else of a resolved ticket, else what was said to a customer; empty for nothing.
+    async def find_staff_words(self, tenant: str, misses: Sequence[Miss]) -> tuple[str, DraftOrigin]:
+        """Finds what staff answered to these questions, without personal data: a solution of the desk, else the answer
+        of a resolved ticket, else what was said to a customer.
+
+        Returns:
+            The text, empty where there is none, and where it comes from.
         """
         async with self._database.read() as connection:
-            return await connection.run_sync(_staff_words, tenant, misses)
+            return await connection.run_sync(_find_staff_words, tenant, misses)
 
-    async def two_persons(self, tenant: str) -> bool:
-        """Whether somebody else has to approve what one wrote."""
+    async def is_second_person_required(self, tenant: str) -> bool:
+        """Whether another person than the author has to approve a draft."""
         query = select(GapPolicyRow.two_persons).where(GapPolicyRow.tenant_id == tenant)
         async with self._database.read() as connection:
             return bool((await connection.execute(query)).scalar())
 
     async def require_two_persons(self, tenant: str, required: bool) -> None:
-        """See `two_persons`."""
+        """Sets what `is_second_person_required` returns."""
 
         def work(connection: Connection) -> None:
             row = insert_into(connection, GapPolicyRow).values(tenant_id=tenant, two_persons=required)
@@ -55,7 +58,7 @@ class DraftRepository:
         await self._database.transact(work)
 
 
-def find(connection: Connection, tenant: str, gap_id: str) -> GapDraft | None:
+def find_draft(connection: Connection, tenant: str, gap_id: str) -> GapDraft | None:
     """See `DraftRepository.get`."""
     query = select(*_COLUMNS).where(GapDraftRow.tenant_id == tenant, GapDraftRow.gap_id == gap_id)
     row = connection.execute(query).first()
@@ -65,54 +68,54 @@ def find(connection: Connection, tenant: str, gap_id: str) -> GapDraft | None:
     return GapDraft(**values | {"variants": tuple(values["variants"]), "origin": DraftOrigin(values["origin"])})
 
 
-def published(connection: Connection, tenant: str) -> set[str]:
-    """The gaps that became curated answers."""
+def list_published(connection: Connection, tenant: str) -> set[str]:
+    """Returns the gaps that became curated answers."""
     query = select(GapDraftRow.gap_id).where(GapDraftRow.tenant_id == tenant, GapDraftRow.faq_id != "")
     return set(connection.execute(query).scalars())
 
 
-def put(connection: Connection, tenant: str, gap_id: str, draft: GapDraft) -> None:
-    """Writes the draft of a gap, whatever stood there."""
+def save_draft(connection: Connection, tenant: str, gap_id: str, draft: GapDraft) -> None:
+    """Stores the draft of a gap in place of the one before."""
     values = asdict(draft) | {"variants": list(draft.variants)}
     row = insert_into(connection, GapDraftRow).values(tenant_id=tenant, gap_id=gap_id, **values)
     connection.execute(row.on_conflict_do_update(index_elements=["tenant_id", "gap_id"], set_=values))
 
 
-def absorb(connection: Connection, tenant: str, gap_id: str, into: str) -> None:
-    """What was merged into a gap counts for the one that this goes into."""
+def redirect_merged(connection: Connection, tenant: str, gap_id: str, into: str) -> None:
+    """Redirects what was merged into a gap to the gap that this one goes into."""
     mine = (GapRow.tenant_id == tenant) & (GapRow.merged_into == gap_id)
     connection.execute(update(GapRow).where(mine).values(merged_into=into))
 
 
-def _staff_words(connection: Connection, tenant: str, misses: Sequence[Miss]) -> tuple[str, DraftOrigin]:
-    """The latest first: what is true now was said last."""
+def _find_staff_words(connection: Connection, tenant: str, misses: Sequence[Miss]) -> tuple[str, DraftOrigin]:
+    """Prefers the latest: what is true now was said last."""
     for reason, origin, words in (
-        (MissReason.SOLUTION, DraftOrigin.SOLUTION, _solution),
-        (MissReason.TICKET, DraftOrigin.TICKET, _ticket),
+        (MissReason.SOLUTION, DraftOrigin.SOLUTION, _find_solution_text),
+        (MissReason.TICKET, DraftOrigin.TICKET, _find_ticket_text),
     ):
         for miss in misses:
             if miss.reason is reason and (text := words(connection, tenant, miss.id.partition(":")[2])):
                 return mask_personal_data(text), origin
     for miss in misses:
-        if miss.handoff and miss.turn_id and (text := _said(connection, tenant, miss)):
+        if miss.handoff and miss.turn_id and (text := _find_agent_messages(connection, tenant, miss)):
             return mask_personal_data(text), DraftOrigin.HANDOFF
     return "", DraftOrigin.EMPTY
 
 
-def _solution(connection: Connection, tenant: str, id: str) -> str:
+def _find_solution_text(connection: Connection, tenant: str, id: str) -> str:
     table = DeskSolution
     return connection.execute(select(table.answer).where(table.tenant_id == tenant, table.id == id)).scalar() or ""
 
 
-def _ticket(connection: Connection, tenant: str, number: str) -> str:
+def _find_ticket_text(connection: Connection, tenant: str, number: str) -> str:
     event = TicketEvent
-    told = (event.tenant_id == tenant) & (event.ticket == number) & event.public & (event.text != "")
-    query = select(event.text).where(told, event.actor.not_in(NOT_STAFF)).order_by(event.number.desc()).limit(1)
+    answers = (event.tenant_id == tenant) & (event.ticket == number) & event.public & (event.text != "")
+    query = select(event.text).where(answers, event.actor.not_in(NOT_STAFF)).order_by(event.number.desc()).limit(1)
     return connection.execute(query).scalar() or ""
 
 
-def _said(connection: Connection, tenant: str, miss: Miss) -> str:
-    """What the customer was told by a person since the session was queued; notes of staff are no messages."""
+def _find_agent_messages(connection: Connection, tenant: str, miss: Miss) -> str:
+    """Returns what staff said to the customer since the session was queued; notes of staff are no messages."""
     message, desk = DeskMessageRow, DeskSessionRow
     mine = (message.tenant_id == tenant) & (message.session_id == miss.session_id)
     same = (desk.tenant_id == message.tenant_id) & (desk.session_id == message.session_id)

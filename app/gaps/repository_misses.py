@@ -1,4 +1,4 @@
-"""Finds what the product could not help with, in turns, at the desk and among tickets, and keeps each once."""
+"""Finds what the product could not help with, in turns, at the desk and among tickets, and stores each once."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ NOT_STAFF = ("customer", "bot", "system")
 _COLUMNS = tuple(getattr(GapItemRow, field.name) for field in fields(Miss))
 
 
-def collect(connection: Connection, tenant: str, since: datetime) -> int:
-    """Keeps what was missed since then and is not kept yet; how many there were.
+def collect_misses(connection: Connection, tenant: str, since: datetime) -> int:
+    """Stores what was missed since then and is not stored yet, and returns how many misses these are.
 
     Never a degraded turn, which says that something was out of order, nor one that was refused as an attack.
     """
-    _prune(connection, tenant)
+    _delete_orphans(connection, tenant)
     count = 0
-    for found in (_turns, _handoffs, _solutions, _tickets):
+    for found in (_find_turns, _find_handoffs, _find_solutions, _find_tickets):
         for miss in found(connection, tenant, since):
-            count += keep(connection, tenant, miss)
+            count += add_miss(connection, tenant, miss)
     return count
 
 
-def keep(connection: Connection, tenant: str, miss: Miss) -> int:
-    """1 where it was not kept yet."""
+def add_miss(connection: Connection, tenant: str, miss: Miss) -> int:
+    """Adds a miss; 1 where it is new, else 0."""
     row = insert_into(connection, GapItemRow).values(tenant_id=tenant, **asdict(miss))
     return connection.execute(row.on_conflict_do_nothing()).rowcount
 
 
 def find_gap(connection: Connection, tenant: str, question: str) -> str:
-    """The gap for which this question counts, in the same words; empty where nobody asked it in vain."""
+    """Returns the gap that a question in the same words counts for; empty where there is none."""
     item, gap = GapItemRow, GapRow
     same = (gap.tenant_id == item.tenant_id) & (gap.id == item.gap_id)
     query = select(gap.id, gap.merged_into).join(item, same).where(item.tenant_id == tenant, item.question == question)
@@ -63,8 +63,8 @@ def find_gap(connection: Connection, tenant: str, question: str) -> str:
     return "" if row is None else row.merged_into or row.id
 
 
-def _turns(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
-    """Turns by their outcome, and those whose answer a customer disliked."""
+def _find_turns(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
+    """Finds turns by their outcome, and those whose answer a customer disliked."""
     turn, trace = StoredTurn, StoredTrace
     known = exists().where(GapItemRow.tenant_id == tenant, GapItemRow.turn_id == turn.id)
     query = (
@@ -77,7 +77,7 @@ def _turns(connection: Connection, tenant: str, since: datetime) -> Iterator[Mis
         .where(or_(turn.outcome.in_(BY_OUTCOME), Feedback.rating == "down"))
     )
     for row in connection.execute(query.order_by(turn.created_at.desc()).limit(MOST)).all():
-        if (reason := _reason(row.outcome, row.rating)) and _true_miss(row.response):
+        if (reason := _find_reason(row.outcome, row.rating)) and _is_true_miss(row.response):
             evidence = decompress_body(row.body).get("evidence") or {}
             yield Miss(
                 id=f"turn:{row.id}",
@@ -91,27 +91,28 @@ def _turns(connection: Connection, tenant: str, since: datetime) -> Iterator[Mis
             )
 
 
-def _reason(outcome: str, rating: str | None) -> MissReason | None:
+def _find_reason(outcome: str, rating: str | None) -> MissReason | None:
     if outcome in BY_OUTCOME:
         return MissReason(outcome)
     return MissReason.THUMBS_DOWN if rating == "down" and outcome in GIVEN else None
 
 
-def _true_miss(response: dict[str, Any]) -> bool:
+def _is_true_miss(response: dict[str, Any]) -> bool:
     data = response.get("data", {})
     return data.get("agent") in ANSWERING and not data.get("degraded")
 
 
-def _handoffs(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
-    """Questions with which customers went to a person, not out of anger nor in danger; what is kept already is marked
-    instead. Of those that were answered only the ones right behind which a person was asked for, and nothing else.
+def _find_handoffs(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
+    """Finds questions with which customers went to a person, not out of anger nor in danger; those stored already are
+    marked instead. Of those that were answered only the ones right behind which a person was asked for, and nothing
+    else.
     """
     desk = DeskSessionRow
     query = select(desk.session_id, desk.card, desk.queued_at).where(
         desk.tenant_id == tenant, desk.queued_at >= since, desk.reason == HandoffReason.ASKED
     )
     for row in connection.execute(query.order_by(desk.queued_at.desc()).limit(MOST)).all():
-        turn = _asked(connection, tenant, row.session_id, row.queued_at, row.card.get("question", ""))
+        turn = _find_asked_turn(connection, tenant, row.session_id, row.queued_at, row.card.get("question", ""))
         if turn is None:
             continue
         miss = Miss(
@@ -128,8 +129,8 @@ def _handoffs(connection: Connection, tenant: str, since: datetime) -> Iterator[
             yield miss
 
 
-def _asked(connection: Connection, tenant: str, session: str, before: datetime, question: str) -> Any | None:
-    """The turn that the handoff card quotes, if it is a true miss, and a person was called because of it."""
+def _find_asked_turn(connection: Connection, tenant: str, session: str, before: datetime, question: str) -> Any | None:
+    """Finds the turn that the handoff card quotes, if it is a true miss, and a person was called because of it."""
     turn, quoted = StoredTurn, question.removesuffix("…")
     if not quoted:
         return None
@@ -138,21 +139,21 @@ def _asked(connection: Connection, tenant: str, session: str, before: datetime, 
     later: list[Any] = []
     for row in connection.execute(query.order_by(turn.number.desc()).limit(LOOKED_BACK)):
         if " ".join(mask_personal_data(row.standalone).split()).startswith(quoted):
-            because = row.outcome not in GIVEN or _asks_at_once(later)
-            return row if because and _true_miss(row.response) else None
+            because = row.outcome not in GIVEN or _is_asked_at_once(later)
+            return row if because and _is_true_miss(row.response) else None
         later.append(row)
     return None
 
 
-def _asks_at_once(later: Sequence[Any]) -> bool:
+def _is_asked_at_once(later: Sequence[Any]) -> bool:
     """Whether nothing came between an answer and the request for a person: by a button, or by a message that says
     nothing else. Who thanks first, or says what for, asks for another reason.
     """
     return not later or (len(later) == 1 and read(later[0].question).act is Act.ASKS_PERSON)
 
 
-def _solutions(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
-    """What staff answered at the desk and kept for the knowledge base."""
+def _find_solutions(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
+    """Finds solutions that staff stored at the desk."""
     table = DeskSolution
     query = select(table.id, table.session_id, table.question, table.created_at).where(
         table.tenant_id == tenant, table.updated_at >= since, table.question != ""
@@ -170,10 +171,10 @@ def _solutions(connection: Connection, tenant: str, since: datetime) -> Iterator
         )
 
 
-def _tickets(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
-    """Tickets that were resolved with words that their customer was told."""
+def _find_tickets(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
+    """Finds resolved tickets with a public answer of staff."""
     event = TicketEvent
-    told = exists().where(
+    is_answered = exists().where(
         event.tenant_id == tenant,
         event.ticket == Ticket.number,
         event.public,
@@ -186,7 +187,7 @@ def _tickets(connection: Connection, tenant: str, since: datetime) -> Iterator[M
             Ticket.tenant_id == tenant,
             Ticket.state.in_([state.value for state in DONE]),
             Ticket.resolved_at >= since,
-            told,
+            is_answered,
         )
         .where(Ticket.subject != ERASED_SUBJECT)
     )
@@ -195,8 +196,8 @@ def _tickets(connection: Connection, tenant: str, since: datetime) -> Iterator[M
         yield Miss(f"ticket:{row.number}", MissReason.TICKET, row.session_id, None, question, row.created_at)
 
 
-def _prune(connection: Connection, tenant: str) -> None:
-    """What came from solutions and tickets goes with them."""
+def _delete_orphans(connection: Connection, tenant: str) -> None:
+    """Deletes misses whose solution or ticket is deleted."""
     item = GapItemRow
     solution = select("solution:" + DeskSolution.id).where(DeskSolution.tenant_id == tenant)
     ticket = select("ticket:" + Ticket.number).where(Ticket.tenant_id == tenant, Ticket.subject != ERASED_SUBJECT)
@@ -205,27 +206,27 @@ def _prune(connection: Connection, tenant: str) -> None:
         connection.execute(delete(item).where(gone))
 
 
-def of_gaps(connection: Connection, tenant: str, gaps: Sequence[str] | None, each: int) -> list[Miss]:
-    """The latest of each of these gaps, at most `each` of a gap; None: all that belong to none yet."""
+def list_of_gaps(connection: Connection, tenant: str, gaps: Sequence[str] | None, each: int) -> list[Miss]:
+    """Returns the latest misses of each of these gaps, at most `each` of one. gaps: None for those of no gap yet."""
     table = GapItemRow
     where = (table.tenant_id == tenant) & (table.gap_id.is_(None) if gaps is None else table.gap_id.in_(gaps))
     place = func.row_number().over(partition_by=table.gap_id, order_by=(table.asked_at.desc(), table.id)).label("place")
     ranked = select(*_COLUMNS, place).where(where).subquery()
     names = [ranked.c[field.name] for field in fields(Miss)]
     query = select(*names).where(ranked.c.place <= each).order_by(ranked.c.asked_at.desc(), ranked.c.id)
-    return [miss(row) for row in connection.execute(query)]
+    return [build_miss(row) for row in connection.execute(query)]
 
 
-def place(connection: Connection, tenant: str, ids: Sequence[str], gap_id: str) -> None:
-    """These belong to that gap from now on."""
+def assign_gap(connection: Connection, tenant: str, ids: Sequence[str], gap_id: str) -> None:
+    """Assigns these misses to a gap."""
     table = GapItemRow
     for start in range(0, len(ids), 500):
         mine = (table.tenant_id == tenant) & table.id.in_(ids[start : start + 500])
         connection.execute(update(table).where(mine).values(gap_id=gap_id))
 
 
-def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> None:
-    """Takes back what was asked in these conversations; a gap that nobody else asked about goes, unless it was
+def forget_sessions(connection: Connection, tenant: str, sessions: Sequence[str]) -> None:
+    """Deletes what was asked in these conversations; a gap that nobody else asked about goes, unless it was
     answered. What staff wrote for all customers stays.
     """
     table = GapItemRow
@@ -233,11 +234,13 @@ def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> None
     gone = connection.execute(select(table.gap_id, table.question).where(mine)).all()
     connection.execute(delete(table).where(mine))
     for gap_id in sorted({row.gap_id for row in gone if row.gap_id}):
-        _without(connection, tenant, gap_id, {hash_question(row.question) for row in gone if row.gap_id == gap_id})
+        _remove_questions(
+            connection, tenant, gap_id, {hash_question(row.question) for row in gone if row.gap_id == gap_id}
+        )
 
 
-def _without(connection: Connection, tenant: str, gap_id: str, questions: set[str]) -> None:
-    """The gap no longer shows these questions, unless somebody else asks the same."""
+def _remove_questions(connection: Connection, tenant: str, gap_id: str, questions: set[str]) -> None:
+    """Removes these questions from a gap, unless somebody else asks the same."""
     gap, item = GapRow, GapItemRow
     mine = (gap.tenant_id == tenant) & (gap.id == gap_id)
     row = connection.execute(select(gap.question, gap.state).where(mine).with_for_update()).first()
@@ -249,15 +252,15 @@ def _without(connection: Connection, tenant: str, gap_id: str, questions: set[st
         return
     gone = questions - others.keys()
     if row.state != GapState.APPROVED:
-        _unworded(connection, tenant, gap_id, gone, others)
+        _remove_wordings(connection, tenant, gap_id, gone, others)
     if not others and row.state != GapState.APPROVED:
         connection.execute(delete(gap).where(mine))
     elif hash_question(row.question) in gone:
         connection.execute(update(gap).where(mine).values(question=next(iter(others.values()), "")))
 
 
-def _unworded(connection: Connection, tenant: str, gap_id: str, gone: set[str], left: Mapping[str, str]) -> None:
-    """The draft does not quote what nobody asks any more; what was published are words of staff by then."""
+def _remove_wordings(connection: Connection, tenant: str, gap_id: str, gone: set[str], left: Mapping[str, str]) -> None:
+    """Removes wordings from a draft that nobody asks any more; what is published counts as words of staff."""
     draft = GapDraftRow
     mine = (draft.tenant_id == tenant) & (draft.gap_id == gap_id)
     row = connection.execute(select(draft.question, draft.variants).where(mine)).first()
@@ -268,7 +271,7 @@ def _unworded(connection: Connection, tenant: str, gap_id: str, gone: set[str], 
     connection.execute(update(draft).where(mine).values(question=question, variants=variants))
 
 
-def miss(row: Any) -> Miss:
-    """Of a row that has the columns of one."""
+def build_miss(row: Any) -> Miss:
+    """Builds a miss from a row that has its columns."""
     values = dict(row._mapping)
     return Miss(**values | {"reason": MissReason(values["reason"])})

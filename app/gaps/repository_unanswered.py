@@ -39,10 +39,12 @@ class UnansweredRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(
+    async def load_page(
         self, tenant: str, limit: int = 50, offset: int = 0, *, text: str = "", outcome: str = "", often: bool = False
     ) -> tuple[list[UnansweredQuestion], int]:
-        """The questions that were asked last, or often first, and how many there are. text: in the question."""
+        """Returns one page of questions, the latest or the most frequent first, and the total number. text: in the
+        question.
+        """
         table = KnowledgeGap
         columns = table.question_hash, table.question, table.outcome, table.count, table.first_seen, table.last_seen
         own = table.tenant_id == tenant
@@ -58,8 +60,8 @@ class UnansweredRepository:
         return rows, total
 
 
-def note(connection: Connection, events: Sequence[PendingEvent]) -> None:
-    """Keeps the `gaps` of events: {"hash", "question", "outcome", "at"}, `at` in ISO 8601."""
+def count_questions(connection: Connection, events: Sequence[PendingEvent]) -> None:
+    """Counts the `gaps` of events: {"hash", "question", "outcome", "at"}, `at` in ISO 8601."""
     rows = [
         {
             "tenant_id": event.tenant,
@@ -88,11 +90,11 @@ def note(connection: Connection, events: Sequence[PendingEvent]) -> None:
         ),
         sorted(rows, key=lambda row: (row["tenant_id"], row["question_hash"], row["last_seen"])),
     )
-    _tell(connection, rows)
+    _emit_detected(connection, rows)
 
 
-def _tell(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
-    """Of questions that nobody asked before: those whose count is what was just added."""
+def _emit_detected(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+    """Emits an event for each question that nobody asked before: its count is what was just added."""
     table = KnowledgeGap
     added = Counter((row["tenant_id"], row["question_hash"]) for row in rows)
     found = select(table.tenant_id, table.question_hash, table.question, table.outcome, table.count, table.first_seen)
@@ -104,9 +106,9 @@ def _tell(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
             emit_event(connection, tenant, DETECTED, gap)
 
 
-def forget(connection: Connection, tenant: str, kind: str, asked: Asked) -> list[str]:
-    """Takes back that questions were asked, those of events that wait included; kind: of these. Returns the gaps that
-    are gone, since nobody else asked about them.
+def forget_questions(connection: Connection, tenant: str, kind: str, asked: Asked) -> list[str]:
+    """Takes back that questions were asked, including those of events that wait. kind: of these events. Returns the
+    gaps that are deleted, since nobody else asked about them.
     """
     return _forget_counted(connection, tenant, _forget_pending(connection, tenant, kind, asked))
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from agents.types import Outcome
 from app.faqs.rules import MAX_QUESTION_CHARS, MAX_VARIANTS
-from app.gaps.mining import MiningOptions
+from app.gaps.miner import MiningOptions
 from app.gaps.types import DraftOrigin, Gap, GapDraft, GapState, MissReason
 from app.gaps.workbench import GapDetail
 from app.http.fields import CLEANED
@@ -37,7 +37,7 @@ class GapOut(BaseModel):
     updated_at: datetime
 
     @classmethod
-    def of(cls, gap: Gap) -> Self:
+    def from_gap(cls, gap: Gap) -> Self:
         counts = gap.counts
         return cls(
             id=gap.id,
@@ -144,8 +144,8 @@ class GapDetailOut(GapOut):
     draft: GapDraftOut | None = Field(description="草稿；还没有则为 null")
 
     @classmethod
-    def whole(cls, detail: GapDetail, draft: GapDraft | None) -> Self:
-        told = GapOut.of(detail.gap).model_dump()
+    def from_detail(cls, detail: GapDetail, draft: GapDraft | None) -> Self:
+        values = GapOut.from_gap(detail.gap).model_dump()
         questions = [
             MissOut.model_validate(
                 {name: getattr(miss, name) for name in MissOut.model_fields if name != "before"}
@@ -157,7 +157,7 @@ class GapDetailOut(GapOut):
         near = [NearOut.model_validate(one) for one in detail.near]
         history = [GapEventOut.model_validate(event) for event in detail.history]
         written = GapDraftOut.model_validate(draft) if draft else None
-        return cls(**told, questions=questions, near=near, history=history, draft=written)
+        return cls(**values, questions=questions, near=near, history=history, draft=written)
 
 
 class MineIn(MiningOptions):

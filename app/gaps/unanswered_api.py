@@ -47,7 +47,7 @@ async def list_unanswered(
     offset: Offset = 0,
 ) -> UnansweredPage:
     """Questions one by one, as they came in; `/gaps` has them clustered."""
-    found, total = await wiring.unanswered.page(
+    found, total = await wiring.unanswered.load_page(
         tenant, limit, offset, text=q, outcome=outcome or "", often=order == "count"
     )
     return UnansweredPage(questions=[UnansweredOut.model_validate(one) for one in found], total=total)

@@ -1,4 +1,4 @@
-"""Gaps as people look at them."""
+"""Gaps with all that people need to answer them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.errors import NotFound
-from app.gaps.mining import Search
+from app.gaps.miner import Search
 from app.gaps.repository import EVERYTHING, GapFilters, GapRepository
 from app.gaps.types import EarlierTurn, Gap, GapEvent, GapState, Miss
 
@@ -16,7 +16,7 @@ NEAR_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearFragment:
     """A fragment of the knowledge base, and how probably it answers."""
 
     document_id: str
@@ -33,7 +33,7 @@ class GapDetail:
     gap: Gap
     misses: Sequence[Miss]
     before: Mapping[str, Sequence[EarlierTurn]]
-    near: Sequence[Near]
+    near: Sequence[NearFragment]
     history: Sequence[GapEvent]
 
 
@@ -44,39 +44,39 @@ class GapWorkbench:
         self.stored = stored
         self._search = search
 
-    async def page(
+    async def load_page(
         self, tenant: str, wanted: GapFilters = EVERYTHING, *, offset: int = 0, limit: int = 20
     ) -> tuple[list[Gap], int, dict[GapState, int]]:
-        """One page, how many match, and how many there are of each state."""
-        found, total = await self.stored.page(tenant, wanted, offset, limit)
-        return found, total, await self.stored.states(tenant)
+        """Returns one page of gaps, how many match, and how many there are in each state."""
+        found, total = await self.stored.load_page(tenant, wanted, offset, limit)
+        return found, total, await self.stored.count_states(tenant)
 
-    async def get(self, tenant: str, gap_id: str) -> Gap:
-        """Raises NotFound."""
-        gap = await self.stored.get(tenant, gap_id)
+    async def get_gap(self, tenant: str, gap_id: str) -> Gap:
+        """Returns a gap. Raises NotFound."""
+        gap = await self.stored.get_gap(tenant, gap_id)
         if gap is None:
-            raise unknown(gap_id)
+            raise build_unknown_error(gap_id)
         return gap
 
-    async def detail(self, tenant: str, gap_id: str) -> GapDetail:
-        """Raises NotFound, KnowledgeError."""
-        gap = await self.get(tenant, gap_id)
-        misses = await self.stored.misses(tenant, gap_id, MOST_QUESTIONS)
-        before = await self.stored.before(tenant, [miss.turn_id for miss in misses if miss.turn_id])
-        near = await self.near(tenant, gap.question) if gap.question else []
-        return GapDetail(gap, misses, before, near, await self.stored.history(tenant, gap_id))
+    async def load_detail(self, tenant: str, gap_id: str) -> GapDetail:
+        """Returns a gap with its questions, the nearest fragments and its history. Raises NotFound, KnowledgeError."""
+        gap = await self.get_gap(tenant, gap_id)
+        misses = await self.stored.list_misses(tenant, gap_id, MOST_QUESTIONS)
+        before = await self.stored.load_earlier_turns(tenant, [miss.turn_id for miss in misses if miss.turn_id])
+        near = await self.find_near(tenant, gap.question) if gap.question else []
+        return GapDetail(gap, misses, before, near, await self.stored.list_events(tenant, gap_id))
 
-    async def near(self, tenant: str, question: str) -> list[Near]:
-        """The nearest fragment of each of the nearest documents, whatever the gate says of it."""
-        found: dict[str, Near] = {}
+    async def find_near(self, tenant: str, question: str) -> list[NearFragment]:
+        """Returns the nearest fragment of each of the nearest documents, whether it passes the gate or not."""
+        found: dict[str, NearFragment] = {}
         for candidate in (await self._search(tenant, question)).candidates:
             document, chunk = candidate.chunk.document, candidate.chunk
             heading, text = " > ".join(chunk.heading_path), chunk.text[:NEAR_CHARS]
-            near = Near(document.id, document.title, heading, text, candidate.probability)
+            near = NearFragment(document.id, document.title, heading, text, candidate.probability)
             found.setdefault(document.id, near)
         return list(found.values())[:NEAR]
 
 
-def unknown(gap_id: str) -> NotFound:
-    """No such gap."""
+def build_unknown_error(gap_id: str) -> NotFound:
+    """Builds the error for a gap that does not exist."""
     return NotFound("没有找到这个知识缺口，可能已被删除。", code="gap_not_found", gap_id=gap_id)

@@ -45,7 +45,9 @@ class GuardedRoute(APIRoute):
             if reads_body:
                 await request.body()
             if written_down and not (may_be_dry and _is_dry_run(request)):
-                return await get_container(request).audit.recorded(self.name, request, lambda: handle_request(request))
+                return await get_container(request).audit.run_and_record(
+                    self.name, request, lambda: handle_request(request)
+                )
             return await handle_request(request)
 
         async def handle_request(request: Request) -> Response:

@@ -31,9 +31,9 @@ async def list_quality_issues(
 ) -> QualityIssuePage:
     """What the last check found, the gravest first, and when it was."""
     filters = IssueFilters(kind, severity, state, document_id)
-    found, total = await wiring.quality.page(tenant, filters, offset, limit)
-    counts = await wiring.quality.counts(tenant)
-    items, check = list(map(QualityIssueOut.of, found)), await wiring.quality.last_check(tenant)
+    found, total = await wiring.quality.load_page(tenant, filters, offset, limit)
+    counts = await wiring.quality.count_open(tenant)
+    items, check = list(map(QualityIssueOut.from_issue, found)), await wiring.quality.find_last_check(tenant)
     last = QualityCheckOut.from_check(check) if check is not None else None
     return QualityIssuePage(items=items, total=total, offset=offset, limit=limit, counts=counts, last_check=last)
 
@@ -44,4 +44,6 @@ async def decide_quality_issue(
 ) -> QualityIssueOut:
     """Ignores a finding, or opens it again. It stays ignored in later checks, while the texts are the same."""
     author = body.author or get_caller_name(request)[:64]
-    return QualityIssueOut.of(await wiring.quality.decide(tenant, issue_id, body.state, body.reason, author))
+    return QualityIssueOut.from_issue(
+        await wiring.quality.decide_issue(tenant, issue_id, body.state, body.reason, author)
+    )

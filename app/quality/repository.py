@@ -69,12 +69,20 @@ class LastCheck:
     changed: int
 
 
-def keep(connection: Connection, tenant: str, issues: Sequence[QualityIssue], document_id: str) -> Counter[str]:
-    """Makes the findings of a run those that there are; how many are new, stayed and are gone. document_id: of a run
-    for one document, else empty. What was said of a finding stays with it.
+def save_issues(connection: Connection, tenant: str, issues: Sequence[QualityIssue], document_id: str) -> Counter[str]:
+    """Replaces the stored findings by those of a run. Decisions stay with their findings.
+
+    Args:
+        connection: Of the transaction.
+        tenant: Whose they are.
+        issues: The findings of the run.
+        document_id: Of a run for one document, else empty.
+
+    Returns:
+        How many findings are new, stayed and are gone.
     """
     found = {issue.fingerprint: issue for issue in issues}
-    own = _about(tenant, document_id)
+    own = _match_document(tenant, document_id)
     rows = connection.execute(select(Table.fingerprint, Table.id).where(own)).all()
     known = {row.fingerprint: row.id for row in rows}
     gone = [known[key] for key in known.keys() - found.keys()]
@@ -82,23 +90,23 @@ def keep(connection: Connection, tenant: str, issues: Sequence[QualityIssue], do
         connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.id.in_(gone[start : start + _BATCH])))
     for key in known.keys() & found.keys():
         one = (Table.tenant_id == tenant) & (Table.id == known[key])
-        connection.execute(update(Table).where(one).values(**_places(found[key])))
-    added = [_row(tenant, key, issue) for key, issue in found.items() if key not in known]
-    added = _still_there(connection, tenant, added)
+        connection.execute(update(Table).where(one).values(**_build_text_values(found[key])))
+    added = [_build_row(tenant, key, issue) for key, issue in found.items() if key not in known]
+    added = _drop_deleted(connection, tenant, added)
     for start in range(0, len(added), _BATCH):
         connection.execute(insert(Table), added[start : start + _BATCH])
     return Counter(new=len(added), stayed=len(known) - len(gone), gone=len(gone))
 
 
-def keep_check(connection: Connection, tenant: str, coverage: Coverage, moment: datetime) -> None:
-    """The base was looked at as a whole as it was at that moment."""
+def save_check(connection: Connection, tenant: str, coverage: Coverage, moment: datetime) -> None:
+    """Stores that the whole base was checked, as it was at that moment."""
     values = asdict(coverage) | {"checked_at": moment}
     row = insert_into(connection, QualityCheckRow).values(tenant_id=tenant, **values)
     connection.execute(row.on_conflict_do_update(index_elements=["tenant_id"], set_=values))
 
 
 def find_last_check(connection: Connection, tenant: str) -> LastCheck | None:
-    """None where the base was never looked at as a whole."""
+    """Returns the last check of the whole base; None where there was none."""
     table = QualityCheckRow
     columns = (getattr(table, name) for name in Coverage.__dataclass_fields__)
     row = connection.execute(select(table.checked_at, *columns).where(table.tenant_id == tenant)).first()
@@ -110,11 +118,11 @@ def find_last_check(connection: Connection, tenant: str) -> LastCheck | None:
     return LastCheck(Coverage(*counts), moment, changed)
 
 
-def page(
+def load_page(
     connection: Connection, tenant: str, filters: IssueFilters, offset: int, limit: int
 ) -> tuple[list[StoredIssue], int]:
-    """The gravest first, and how many there are."""
-    where = _about(tenant, filters.document_id) & _both_there()
+    """Returns one page of findings, the most severe first, and the total number."""
+    where = _match_document(tenant, filters.document_id) & _match_existing()
     for column, value in ((Table.kind, filters.kind), (Table.severity, filters.severity), (Table.state, filters.state)):
         if value is not None:
             where &= column == value
@@ -123,53 +131,53 @@ def page(
     grave = rank("high medium low", Table.severity)
     order = grave, Table.kind, Table.created_at.desc(), Table.id
     rows = connection.execute(select(Table).where(where).order_by(*order).offset(offset).limit(limit)).all()
-    return _issues(connection, tenant, rows), total
+    return _build_issues(connection, tenant, rows), total
 
 
-def counts(connection: Connection, tenant: str) -> dict[str, int]:
-    """How many open ones there are of each kind."""
+def count_open(connection: Connection, tenant: str) -> dict[str, int]:
+    """Returns how many open findings there are of each kind."""
     query = select(Table.kind, func.count().label("number"))
     rows = connection.execute(
-        query.where(Table.tenant_id == tenant, Table.state == IssueState.OPEN, _both_there()).group_by(Table.kind)
+        query.where(Table.tenant_id == tenant, Table.state == IssueState.OPEN, _match_existing()).group_by(Table.kind)
     )
     return {row.kind: row.number for row in rows}
 
 
-def decide(
+def decide_issue(
     connection: Connection, tenant: str, issue_id: str, state: IssueState, reason: str, author: str
 ) -> StoredIssue | None:
-    """What somebody says of a finding; None where there is none of that id."""
+    """Stores a decision on a finding and returns it; None where there is none of that id."""
     one = (Table.tenant_id == tenant) & (Table.id == issue_id)
     values = {"state": state, "reason": reason, "decided_by": author, "decided_at": now()}
     if not connection.execute(update(Table).where(one).values(**values)).rowcount:
         return None
-    (found,) = _issues(connection, tenant, connection.execute(select(Table).where(one)).all())
+    (found,) = _build_issues(connection, tenant, connection.execute(select(Table).where(one)).all())
     return found
 
 
-def _about(tenant: str, document_id: str) -> ColumnElement[bool]:
+def _match_document(tenant: str, document_id: str) -> ColumnElement[bool]:
     where = Table.tenant_id == tenant
     if document_id:
         where &= or_(Table.document_id == document_id, Table.other_document_id == document_id)
     return where
 
 
-def _both_there() -> ColumnElement[bool]:
-    """A finding goes with its document, into the bin too; with the other one nobody could put it right."""
+def _match_existing() -> ColumnElement[bool]:
+    """Matches findings whose documents exist and are not in the bin: without either one nobody could correct it."""
     there = (Document.tenant_id == Table.tenant_id) & (Document.kind != DocumentKind.BINNED)
     other = or_(Table.other_document_id == "", exists().where(there, Document.id == Table.other_document_id))
     return exists().where(there, Document.id == Table.document_id) & other
 
 
-def _still_there(connection: Connection, tenant: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without documents that were deleted while the checks ran."""
+def _drop_deleted(connection: Connection, tenant: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Drops findings about documents that were deleted while the checks ran."""
     query = select(Document.id).where(Document.tenant_id == tenant, Document.kind != DocumentKind.BINNED)
     there = set(connection.execute(query).scalars()) if rows else set()
     return [row for row in rows if {row["document_id"], row["other_document_id"] or row["document_id"]} <= there]
 
 
-def _places(issue: QualityIssue) -> dict[str, Any]:
-    """Where the texts of a finding stand now. Which of two documents comes first is by names, and these change."""
+def _build_text_values(issue: QualityIssue) -> dict[str, Any]:
+    """Returns the columns about the texts of a finding, which change: two documents are ordered by their names."""
     return {
         "document_id": issue.document_id,
         "chunk_id": issue.chunk.id if issue.chunk else "",
@@ -181,8 +189,8 @@ def _places(issue: QualityIssue) -> dict[str, Any]:
     }
 
 
-def _row(tenant: str, fingerprint: str, issue: QualityIssue) -> dict[str, Any]:
-    return _places(issue) | {
+def _build_row(tenant: str, fingerprint: str, issue: QualityIssue) -> dict[str, Any]:
+    return _build_text_values(issue) | {
         "tenant_id": tenant,
         "id": create_id(),
         "fingerprint": fingerprint,
@@ -196,7 +204,7 @@ def _row(tenant: str, fingerprint: str, issue: QualityIssue) -> dict[str, Any]:
     }
 
 
-def _issues(connection: Connection, tenant: str, rows: Sequence[Any]) -> list[StoredIssue]:
+def _build_issues(connection: Connection, tenant: str, rows: Sequence[Any]) -> list[StoredIssue]:
     wanted = {row.document_id for row in rows} | {row.other_document_id for row in rows}
     query = select(Document.id, Document.title, Document.kind)
     query = query.where(Document.tenant_id == tenant, Document.id.in_(wanted))

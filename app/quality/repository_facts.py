@@ -1,4 +1,4 @@
-"""What the checks have to know of documents and of what was searched."""
+"""The facts that the checks need about documents and past searches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from app.conversations.tables import StoredTurn
 from app.documents.tables import Document
 from app.documents.types import DocumentKind
-from app.quality.checks.structure import place_of
+from app.quality.checks.structure import build_place_key
 from app.quality.checks.types import DocumentFacts, Reach
 from app.traces.tables import StoredTrace
 
@@ -23,8 +23,8 @@ MAX_TURNS = 2000
 _BATCH = 100
 
 
-def documents(connection: Connection, tenant: str) -> dict[str, DocumentFacts]:
-    """All that are live, by id."""
+def list_documents(connection: Connection, tenant: str) -> dict[str, DocumentFacts]:
+    """Returns the facts of all live documents, by id."""
     query = select(Document.id, Document.title, Document.name, Document.kind, Document.updated_at)
     rows = connection.execute(query.where(Document.tenant_id == tenant, Document.live))
     return {
@@ -32,8 +32,8 @@ def documents(connection: Connection, tenant: str) -> dict[str, DocumentFacts]:
     }
 
 
-def reach_of(connection: Connection, tenant: str) -> Reach | None:
-    """What the latest searches found; None where there are few. Of each turn no more than ids are looked at."""
+def find_reach(connection: Connection, tenant: str) -> Reach | None:
+    """Returns which passages the latest searches found; None where there were too few. Only ids of a turn are read."""
     turn, trace = StoredTurn, StoredTrace
     own = (trace.tenant_id == turn.tenant_id) & (trace.turn_id == turn.id)
     query = select(turn.created_at, trace.body).join(trace, own).where(turn.tenant_id == tenant)
@@ -44,11 +44,11 @@ def reach_of(connection: Connection, tenant: str) -> Reach | None:
         evidence = orjson.loads(zlib.decompress(row.body)).get("evidence")
         if evidence:
             turns, since = turns + 1, row.created_at
-            places.update(_places(evidence))
+            places.update(_list_places(evidence))
     return Reach(frozenset(places), turns, since) if turns >= MIN_TURNS else None
 
 
-def _places(evidence: Mapping[str, Any]) -> Iterator[str]:
+def _list_places(evidence: Mapping[str, Any]) -> Iterator[str]:
     for part in (evidence, *evidence.get("parts", ())):
         for candidate in part["candidates"]:
-            yield place_of(candidate["document_id"], candidate["chunk_id"])
+            yield build_place_key(candidate["document_id"], candidate["chunk_id"])

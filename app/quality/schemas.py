@@ -41,7 +41,7 @@ class QualityIssueOut(BaseModel):
     created_at: datetime
 
     @classmethod
-    def of(cls, issue: StoredIssue) -> Self:
+    def from_issue(cls, issue: StoredIssue) -> Self:
         return cls.model_validate(issue)
 
 

@@ -16,7 +16,7 @@ from app.db.engine import Database
 from app.errors import InvalidRequest, NotFound
 from app.jobs.types import Daily, JobContext, JobKind
 from app.quality import repository, repository_facts
-from app.quality.checks.answers import first_wordings
+from app.quality.checks.answers import list_first_wordings
 from app.quality.checks.base import QualityCheck, Steps
 from app.quality.checks.types import Coverage, IssueKind, IssueState, QualityCorpus, QualityIssue
 from app.quality.repository import IssueFilters, LastCheck, StoredIssue
@@ -49,55 +49,59 @@ class QualityOptions(BaseModel):
 
 
 class QualitySources(Protocol):
-    """What the check reads of other features."""
+    """Reads from other features what the check needs."""
 
-    async def index(self, tenant: str) -> Index: ...
+    async def get_index(self, tenant: str) -> Index: ...
 
-    async def vocabulary(self, tenant: str) -> list[VocabularyEntry]: ...
+    async def list_vocabulary(self, tenant: str) -> list[VocabularyEntry]: ...
 
-    async def zone(self, tenant: str) -> ZoneInfo: ...
+    async def get_zone(self, tenant: str) -> ZoneInfo: ...
 
-    async def near(self, tenant: str, snapshot: Snapshot, questions: Sequence[str]) -> Nearest:
-        """By question, the passages nearest to it, best first; entries of questions and answers are none."""
+    async def find_near(self, tenant: str, snapshot: Snapshot, questions: Sequence[str]) -> Nearest:
+        """Returns by question the nearest passages, best first, without entries of questions and answers."""
 
 
 class QualityService:
-    """checks: by the kind of what they find."""
+    """The quality check of all tenants. checks: by the kind of what they find."""
 
     def __init__(self, database: Database, sources: QualitySources, checks: Mapping[IssueKind, QualityCheck]) -> None:
         self._database = database
         self._sources = sources
         self._checks = checks
 
-    async def page(self, tenant: str, filters: IssueFilters, offset: int, limit: int) -> tuple[list[StoredIssue], int]:
-        """The gravest first, and how many there are."""
-        return await self.listed(self._database, tenant, filters, offset, limit)
+    async def load_page(
+        self, tenant: str, filters: IssueFilters, offset: int, limit: int
+    ) -> tuple[list[StoredIssue], int]:
+        """Returns one page of findings, the most severe first, and the total number."""
+        return await self.load_stored_page(self._database, tenant, filters, offset, limit)
 
     @staticmethod
-    async def listed(
+    async def load_stored_page(
         database: Database, tenant: str, filters: IssueFilters, offset: int, limit: int
     ) -> tuple[list[StoredIssue], int]:
-        """The same without a knowledge base that is open."""
+        """Returns the same without an open knowledge base."""
         async with database.read() as connection:
-            return await connection.run_sync(repository.page, tenant, filters, offset, limit)
+            return await connection.run_sync(repository.load_page, tenant, filters, offset, limit)
 
-    async def counts(self, tenant: str) -> dict[str, int]:
-        """How many open ones there are of each kind."""
+    async def count_open(self, tenant: str) -> dict[str, int]:
+        """Returns how many open findings there are of each kind."""
         async with self._database.read() as connection:
-            return await connection.run_sync(repository.counts, tenant)
+            return await connection.run_sync(repository.count_open, tenant)
 
-    async def last_check(self, tenant: str) -> LastCheck | None:
-        """When the whole base was looked at, and how much of it there was; None before the first check."""
+    async def find_last_check(self, tenant: str) -> LastCheck | None:
+        """Returns when the whole base was checked last, and how much of it there was; None before the first check."""
         async with self._database.read() as connection:
             return await connection.run_sync(repository.find_last_check, tenant)
 
-    async def decide(self, tenant: str, issue_id: str, state: IssueState, reason: str, author: str) -> StoredIssue:
+    async def decide_issue(
+        self, tenant: str, issue_id: str, state: IssueState, reason: str, author: str
+    ) -> StoredIssue:
         """Ignores a finding for a reason, or opens it again. Raises NotFound, InvalidRequest."""
         if state is IssueState.IGNORED and not reason:
             raise InvalidRequest("忽略一个问题要写明原因", field="reason")
 
         def work(connection: Connection) -> StoredIssue | None:
-            return repository.decide(connection, tenant, issue_id, state, reason, author)
+            return repository.decide_issue(connection, tenant, issue_id, state, reason, author)
 
         found = await self._database.transact(work)
         if found is None:
@@ -105,42 +109,44 @@ class QualityService:
             raise NotFound(message, code="quality_issue_not_found", id=issue_id)
         return found
 
-    async def run(self, context: JobContext) -> dict[str, Any]:
-        """The job: looks at all of a tenant's knowledge base, and keeps what is wrong with it or with one document."""
+    async def run_check(self, context: JobContext) -> dict[str, Any]:
+        """Runs the job: checks the whole knowledge base of a tenant, and stores the findings about it or one document.
+        Returns the result of the run.
+        """
         tenant, document_id, began = context.tenant, context.parameters["document_id"], now()
-        corpus = await self._corpus(tenant)
+        corpus = await self._load_corpus(tenant)
         found: list[QualityIssue] = []
         for number, check in enumerate(self._checks.values()):
             await context.report_progress(number, len(self._checks))
-            found += await in_pieces(check(corpus), _heartbeat(context, number, len(self._checks)))
-        found = _once(found)
+            found += await run_in_pieces(check(corpus), _build_heartbeat(context, number, len(self._checks)))
+        found = _drop_repeated(found)
         if document_id:
-            found = [issue for issue in found if document_id in _documents(issue)]
+            found = [issue for issue in found if document_id in _list_documents(issue)]
 
-        coverage = _coverage(corpus)
+        coverage = _compute_coverage(corpus)
 
         def work(connection: Connection) -> Counter[str]:
             if not document_id:
-                repository.keep_check(connection, tenant, coverage, began)
-            return repository.keep(connection, tenant, found, document_id)
+                repository.save_check(connection, tenant, coverage, began)
+            return repository.save_issues(connection, tenant, found, document_id)
 
         kept = await self._database.transact(work)
         await context.report_progress(len(self._checks), len(self._checks))
         return asdict(coverage) | {"found": dict(Counter(issue.kind.value for issue in found))} | kept
 
-    async def _corpus(self, tenant: str) -> QualityCorpus:
-        snapshot = (await self._sources.index(tenant)).get_snapshot()
+    async def _load_corpus(self, tenant: str) -> QualityCorpus:
+        snapshot = (await self._sources.get_index(tenant)).get_snapshot()
         async with self._database.read() as connection:
-            documents = await connection.run_sync(repository_facts.documents, tenant)
-            reach = await connection.run_sync(repository_facts.reach_of, tenant)
-        entries = await self._sources.vocabulary(tenant)
+            documents = await connection.run_sync(repository_facts.list_documents, tenant)
+            reach = await connection.run_sync(repository_facts.find_reach, tenant)
+        entries = await self._sources.list_vocabulary(tenant)
         synonyms = (entry for entry in entries if entry.kind is VocabularyKind.SYNONYM)
         terms = {other: entry.term for entry in synonyms for other in entry.others}
         chunks = await asyncio.to_thread(lambda: list(snapshot.walk()))
         chunks.sort(key=lambda chunk: (chunk.document.name, chunk.document.id, chunk.ordinal))
-        today = now().astimezone(await self._sources.zone(tenant)).date()
-        asked = {chunk.entry or chunk.id: chunk for chunk in first_wordings(chunks)}
-        found = await self._sources.near(tenant, snapshot, [chunk.question or "" for chunk in asked.values()])
+        today = now().astimezone(await self._sources.get_zone(tenant)).date()
+        asked = {chunk.entry or chunk.id: chunk for chunk in list_first_wordings(chunks)}
+        found = await self._sources.find_near(tenant, snapshot, [chunk.question or "" for chunk in asked.values()])
         near = {
             entry: [passage for passage in found[chunk.question or ""] if passage.document.id != chunk.document.id]
             for entry, chunk in asked.items()
@@ -148,17 +154,19 @@ class QualityService:
         return QualityCorpus(chunks, today, documents, terms, reach, near)
 
 
-def quality_kind(quality: QualityService) -> JobKind:
-    """Nightly, and on demand."""
-    return JobKind(KIND, "知识库质量检查", quality.run, Daily(HOUR), QualityOptions)
+def build_quality_kind(quality: QualityService) -> JobKind:
+    """Builds the kind of job, nightly and on demand."""
+    return JobKind(KIND, "知识库质量检查", quality.run_check, Daily(HOUR), QualityOptions)
 
 
-async def in_pieces(steps: Steps, heartbeat: Callable[[], Awaitable[None]]) -> list[QualityIssue]:
-    """All findings of a check, MAX_ISSUES at most. heartbeat: called between pieces; what it raises passes."""
+async def run_in_pieces(steps: Steps, heartbeat: Callable[[], Awaitable[None]]) -> list[QualityIssue]:
+    """Runs a check in pieces, and returns its findings, MAX_ISSUES at most. heartbeat: called between pieces; its
+    exceptions pass.
+    """
     found: list[QualityIssue] = []
     while len(found) < MAX_ISSUES:
         began = perf_counter()
-        done = await asyncio.to_thread(_piece, steps, found)
+        done = await asyncio.to_thread(_run_piece, steps, found)
         if done:
             break
         await heartbeat()
@@ -166,8 +174,8 @@ async def in_pieces(steps: Steps, heartbeat: Callable[[], Awaitable[None]]) -> l
     return found[:MAX_ISSUES]
 
 
-def _piece(steps: Steps, found: list[QualityIssue]) -> bool:
-    """Works for PIECE_SECONDS; True at the end."""
+def _run_piece(steps: Steps, found: list[QualityIssue]) -> bool:
+    """Runs a check for PIECE_SECONDS, adding to `found`; True once it is finished."""
     until = perf_counter() + PIECE_SECONDS
     for issue in steps:
         if issue is not None:
@@ -177,26 +185,28 @@ def _piece(steps: Steps, found: list[QualityIssue]) -> bool:
     return True
 
 
-def _heartbeat(context: JobContext, number: int, total: int) -> Callable[[], Awaitable[None]]:
-    async def beat() -> None:
+def _build_heartbeat(context: JobContext, number: int, total: int) -> Callable[[], Awaitable[None]]:
+    async def report_beat() -> None:
         await context.report_progress(number, total)
 
-    return beat
+    return report_beat
 
 
-def _once(found: Sequence[QualityIssue]) -> list[QualityIssue]:
-    """Without answers whose number is told as a contradiction of the same two documents already."""
-    told = {frozenset(_documents(issue)) for issue in found if issue.kind is IssueKind.CONTRADICTION}
+def _drop_repeated(found: Sequence[QualityIssue]) -> list[QualityIssue]:
+    """Drops answer conflicts between two documents that a contradiction names already."""
+    contradicting = {frozenset(_list_documents(issue)) for issue in found if issue.kind is IssueKind.CONTRADICTION}
     twice = IssueKind.ANSWER_CONFLICT
-    return [issue for issue in found if issue.kind is not twice or frozenset(_documents(issue)) not in told]
+    return [
+        issue for issue in found if issue.kind is not twice or frozenset(_list_documents(issue)) not in contradicting
+    ]
 
 
-def _coverage(corpus: QualityCorpus) -> Coverage:
+def _compute_coverage(corpus: QualityCorpus) -> Coverage:
     documents = {chunk.document.id for chunk in corpus.chunks if chunk.question is None}
     passages = sum(chunk.question is None for chunk in corpus.chunks)
     searches = corpus.reach.turns if corpus.reach is not None else 0
-    return Coverage(len(documents), passages, len(first_wordings(corpus.chunks)), searches)
+    return Coverage(len(documents), passages, len(list_first_wordings(corpus.chunks)), searches)
 
 
-def _documents(issue: QualityIssue) -> tuple[str, ...]:
+def _list_documents(issue: QualityIssue) -> tuple[str, ...]:
     return (issue.document_id, *((issue.other.document.id,) if issue.other else ()))

@@ -47,7 +47,7 @@ Sort = Annotated[TicketOrder, Query(description="urgency：没办完的在前，
 _FILE: Responses = {200: {"content": {CSV: {"schema": {"type": "string"}}}}}
 
 
-async def wanted_tickets(
+async def build_filter(
     state: Annotated[list[TicketState], Query(description="可重复，多个状态任一")] = [],  # noqa: B006 - a query default
     q: Annotated[str, Query(max_length=200, description="单号、主题、描述、用户编号或会话编号里的字")] = "",
     priority: Priority | None = None,
@@ -59,12 +59,12 @@ async def wanted_tickets(
     unassigned: Annotated[bool, Query(description="只看没有分给人、也没有分给组的")] = False,
     overdue: Annotated[bool, Query(description="只看超出解决时限且未解决的")] = False,
 ) -> TicketFilter:
-    """What a list or a file of tickets is narrowed to."""
+    """Builds the filter that the query asks for."""
     narrowed = priority, category, session_id, user_id, assignee, team
     return TicketFilter(tuple(state), *narrowed, unassigned=unassigned, overdue=overdue, text=q)
 
 
-Wanted = Annotated[TicketFilter, Depends(wanted_tickets)]
+Wanted = Annotated[TicketFilter, Depends(build_filter)]
 
 
 @router.post("", status_code=201, response_model=TicketOut, responses=list_failures(409))
@@ -72,13 +72,13 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
     """Opens a ticket; the one that is there, if the conversation has one of this subject that is not done. It is the
     conversation's member's, where that is known; else whose staff say, which an admin key alone proves.
     """
-    author = _author(request, body.author)
+    author = _find_author(request, body.author)
     proof, own_key = await read_proof(request, user_id=body.user_id), read_key(request)
     key = retry_key(request, tenant, own_key, proof, hash_body(body)) if own_key else None
 
-    def reply(ticket: TicketRow, *, written: bool) -> KeptResponse:
-        told = TicketOut.of(ticket).model_dump_json().encode()
-        return KeptResponse(201, told, session_id=body.session_id, written=written)
+    def build_reply(ticket: TicketRow, *, written: bool) -> KeptResponse:
+        content = TicketOut.from_row(ticket).model_dump_json().encode()
+        return KeptResponse(201, content, session_id=body.session_id, written=written)
 
     async def work(attempt: RequestAttempt | None) -> KeptResponse:
         said = member = proof.caller
@@ -86,10 +86,10 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
             member = await wiring.holders.reserve(SessionKey(tenant, body.session_id), said) or said
         owner = TicketOwner(body.session_id, member or body.user_id)
         new = NewTicket(body.subject, body.description, body.category, body.priority)
-        kept = attempt.build_keeper(partial(reply, written=True)) if attempt else None
-        create = wiring.tickets.create
-        opened = await create(tenant, owner, new, author, verified=bool(member), together=kept)
-        return reply(opened[0], written=attempt is not None)
+        kept = attempt.build_keeper(partial(build_reply, written=True)) if attempt else None
+        create = wiring.tickets.create_ticket
+        opened = await create(tenant, owner, new, author, verified=bool(member), hook=kept)
+        return build_reply(opened[0], written=attempt is not None)
 
     return await run_once(request, key, work)
 
@@ -104,8 +104,8 @@ async def list_tickets(
     offset: Offset = 0,
 ) -> TicketPage:
     """The tickets that are left open first, the most urgent of them first, or in another order."""
-    rows, total = await wiring.tickets.page(tenant, wanted, limit, offset, sort)
-    return TicketPage(tickets=[TicketOut.of(row) for row in rows], total=total)
+    rows, total = await wiring.tickets.load_page(tenant, wanted, limit, offset, sort)
+    return TicketPage(tickets=[TicketOut.from_row(row) for row in rows], total=total)
 
 
 @router.get("/export", response_class=Response, responses=_FILE)
@@ -113,10 +113,10 @@ async def export_tickets(
     tenant: StaffTenant, wiring: Wiring, wanted: Wanted, sort: Sort = TicketOrder.URGENCY
 ) -> Response:
     """The same tickets as a CSV file, the first 10,000."""
-    rows, _ = await wiring.tickets.page(tenant, wanted, MAX_ROWS, order=sort)
+    rows, _ = await wiring.tickets.load_page(tenant, wanted, MAX_ROWS, order=sort)
     people = {one.id: one.name for one in await wiring.assignees.list_people(tenant)}
     teams = {one.id: one.name for one in await wiring.assignees.list_teams(tenant)}
-    written = await asyncio.to_thread(lambda: write_tickets(map(TicketOut.of, rows), people, teams))
+    written = await asyncio.to_thread(lambda: write_tickets(map(TicketOut.from_row, rows), people, teams))
     named = {"Content-Disposition": 'attachment; filename="tickets.csv"'}
     return Response(written, media_type=CSV, headers=named)
 
@@ -136,20 +136,20 @@ async def change_tickets(body: TicketBulkIn, request: Request, tenant: StaffTena
     """Does the same to up to 100 tickets, and says of each what became of it: one that is not there, or cannot go where
     it should, leaves the others alone. 404 for an assignee or a team that is not there: then nothing is done.
     """
-    author = _author(request, body.author)
-    await wiring.assignees.require(tenant, body.assignee, body.team)
+    author = _find_author(request, body.author)
+    await wiring.assignees.require_assignees(tenant, body.assignee, body.team)
     numbers = list(dict.fromkeys(number.upper() for number in body.numbers))
-    done = await wiring.tickets.change_many(tenant, numbers, author, body.fields, body.to, body.note)
-    outcomes = [_outcome(*one) for one in zip(numbers, done, strict=True)]
+    done = await wiring.tickets.change_tickets(tenant, numbers, author, body.fields, body.to, body.note)
+    outcomes = [_build_outcome(*one) for one in zip(numbers, done, strict=True)]
     return TicketOutcomes(outcomes=outcomes, changed=sum(one.ticket is not None for one in outcomes))
 
 
 @router.get("/{number}", responses=list_failures(404))
 async def read_ticket(number: Number, tenant: StaffTenant, wiring: Wiring) -> TicketDetail:
     """A ticket with its history."""
-    ticket, history = await wiring.tickets.get(tenant, number.upper())
+    ticket, history = await wiring.tickets.get_ticket(tenant, number.upper())
     events = [TicketEventOut.model_validate(asdict(event)) for event in history]
-    return TicketDetail(**TicketOut.of(ticket).model_dump(), history=events)
+    return TicketDetail(**TicketOut.from_row(ticket).model_dump(), history=events)
 
 
 @router.patch("/{number}", responses=list_failures(404, 409))
@@ -159,10 +159,10 @@ async def edit_ticket(
     """Changes what is sent; 404 also for an assignee or a team that is not there, 409 when the ticket is not of the
     version given any more.
     """
-    author = _author(request, body.author)
-    await wiring.assignees.require(tenant, body.assignee, body.team)
+    author = _find_author(request, body.author)
+    await wiring.assignees.require_assignees(tenant, body.assignee, body.team)
     fields = body.model_dump(exclude_none=True, exclude={"author", "version"})
-    return TicketOut.of(await wiring.tickets.edit(tenant, number.upper(), author, fields, body.version))
+    return TicketOut.from_row(await wiring.tickets.edit_ticket(tenant, number.upper(), author, fields, body.version))
 
 
 @router.post("/{number}/comments", status_code=201, responses=list_failures(404, 409))
@@ -170,9 +170,9 @@ async def comment_on_ticket(
     number: Number, body: CommentIn, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> TicketOut:
     """Adds a comment; a public one is what the customer hears when asking for the ticket."""
-    author = _author(request, body.author)
-    ticket = await wiring.tickets.comment(tenant, number.upper(), author, body.text, public=body.public)
-    return TicketOut.of(ticket)
+    author = _find_author(request, body.author)
+    ticket = await wiring.tickets.add_comment(tenant, number.upper(), author, body.text, public=body.public)
+    return TicketOut.from_row(ticket)
 
 
 @router.post("/{number}/transitions", responses=list_failures(404, 409))
@@ -180,19 +180,19 @@ async def move_ticket(
     number: Number, body: TransitionIn, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> TicketOut:
     """Takes the ticket to another state; 409 where there is no way."""
-    author = _author(request, body.author)
-    moved = wiring.tickets.move(tenant, number.upper(), body.to, author, body.note, body.version)
-    return TicketOut.of(await moved)
+    author = _find_author(request, body.author)
+    moved = wiring.tickets.move_ticket(tenant, number.upper(), body.to, author, body.note, body.version)
+    return TicketOut.from_row(await moved)
 
 
-def _author(request: Request, named: str) -> str:
-    """Who did it: the account that is signed in, else whom the request names, else the key. Raises Forbidden for an
-    account that names somebody else.
+def _find_author(request: Request, named: str) -> str:
+    """Returns who acts: the account that is signed in, else whom the request names, else the key. Raises Forbidden for
+    an account that names somebody else.
     """
     return get_acting_agent(request, named) or get_caller_name(request) or STAFF
 
 
-def _outcome(number: str, done: TicketRow | NotFound | Conflict) -> TicketOutcome:
+def _build_outcome(number: str, done: TicketRow | NotFound | Conflict) -> TicketOutcome:
     if isinstance(done, TicketRow):
-        return TicketOutcome(number=number, ticket=TicketOut.of(done), code="", message="")
+        return TicketOutcome(number=number, ticket=TicketOut.from_row(done), code="", message="")
     return TicketOutcome(number=number, ticket=None, code=done.code, message=done.message)

@@ -1,4 +1,4 @@
-"""Whom tickets may be given to: the colleagues and the teams of the tenant."""
+"""Assignees of tickets: the colleagues and the teams of the tenant."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Assignee:
 
 
 class Assignees:
-    """Of all tenants."""
+    """The assignees of all tenants."""
 
     def __init__(self, staff: Staff, accounts: Accounts, teams: Teams) -> None:
         self._staff = staff
@@ -75,7 +75,9 @@ class Assignees:
         self._teams = teams
 
     async def list_people(self, tenant: str) -> list[Assignee]:
-        """Who may be given a ticket, by name: whoever has an account that is not disabled, or serves with a key."""
+        """Returns the colleagues who may be given a ticket, by name: whoever has an account that is not disabled, or
+        serves with a key.
+        """
         accounts = await self._accounts.list_people(tenant)
         names = {one.agent_id: one.name for one in await self._staff.list_all(tenant)}
         names |= {one.login: one.name for one in accounts}
@@ -85,10 +87,10 @@ class Assignees:
         )
 
     async def list_teams(self, tenant: str) -> list[Assignee]:
-        """All teams, by name."""
+        """Returns all teams, by name."""
         return [Assignee(team.id, team.name) for team in await self._teams.list_teams(tenant)]
 
-    async def require(self, tenant: str, person: str | None, team: str | None) -> None:
+    async def require_assignees(self, tenant: str, person: str | None, team: str | None) -> None:
         """Raises NotFound where one of them, if given, is nobody of the tenant's who may work."""
         if person and person not in {one.id for one in await self.list_people(tenant)}:
             raise NotFound("没有这位同事，或账号已停用。", code="assignee_not_found", id=person)

@@ -23,35 +23,42 @@ class CustomerTickets:
         """See `Tickets.open`."""
         if not await self._limits.count_ticket(self._tenant, owner.caller or owner.session):
             return None
-        row, new = await self._service.create(self._tenant, owner, ticket, BOT)
-        return _shown(row), new
+        row, new = await self._service.create_ticket(self._tenant, owner, ticket, BOT)
+        return _build_customer_ticket(row), new
 
     async def find_tickets(self, owner: TicketOwner, number: str = "") -> list[CustomerTicket]:
         """See `Tickets.find_tickets`."""
-        return [_shown(row, note) for row, note in await self._service.of(self._tenant, owner, number)]
+        return [
+            _build_customer_ticket(row, note)
+            for row, note in await self._service.list_owned(self._tenant, owner, number)
+        ]
 
     async def add(self, owner: TicketOwner, number: str, text: str) -> CustomerTicket | None:
         """See `Tickets.add`."""
-        return await self._as_it_stands(owner, number, self._service.add(self._tenant, owner, number, text))
+        return await self._find_current(
+            owner, number, self._service.add_customer_comment(self._tenant, owner, number, text)
+        )
 
     async def urge(self, owner: TicketOwner, number: str) -> CustomerTicket | None:
         """See `Tickets.urge`."""
-        return await self._as_it_stands(owner, number, self._service.urge(self._tenant, owner, number))
+        return await self._find_current(owner, number, self._service.urge_ticket(self._tenant, owner, number))
 
     async def close(self, owner: TicketOwner, number: str) -> CustomerTicket | None:
         """See `Tickets.close`."""
-        return await self._as_it_stands(owner, number, self._service.close(self._tenant, owner, number))
+        return await self._find_current(owner, number, self._service.close_ticket(self._tenant, owner, number))
 
-    async def _as_it_stands(
+    async def _find_current(
         self, owner: TicketOwner, number: str, change: Awaitable[TicketRow | None]
     ) -> CustomerTicket | None:
-        """Its state may have changed since the customer saw it, and may not allow what was wanted: it says so."""
+        """Returns the ticket after a change; as it is now where its state does not allow the change any more; None
+        where it is not the owner's.
+        """
         try:
             row = await change
         except Conflict:
             return next(iter(await self.find_tickets(owner, number)), None)
-        return None if row is None else _shown(row)
+        return None if row is None else _build_customer_ticket(row)
 
 
-def _shown(row: TicketRow, note: str = "") -> CustomerTicket:
+def _build_customer_ticket(row: TicketRow, note: str = "") -> CustomerTicket:
     return CustomerTicket(row.number, row.subject, row.state, row.priority, row.created_at, row.resolve_by, note)

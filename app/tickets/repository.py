@@ -114,12 +114,12 @@ class TicketFilter:
     text: str = ""
 
 
-Change = Callable[[TicketRow], tuple[TicketRow, NewEvent]]
-"""What a ticket becomes, and how that is told; what it raises leaves everything as it was."""
+TicketChange = Callable[[TicketRow], tuple[TicketRow, NewEvent]]
+"""From a ticket, the changed ticket and the event of its history; an exception changes nothing."""
 Opener = Callable[[Connection], TicketRow]
 """Opens a ticket within a transaction."""
-Together = Callable[[Connection, TicketRow], None]
-"""What is kept in the transaction that opens a ticket, or neither is."""
+OpeningHook = Callable[[Connection, TicketRow], None]
+"""Writes more in the transaction that opens a ticket: both are stored or neither."""
 
 _COLUMNS = tuple(getattr(Ticket, name) for name in TicketRow.__dataclass_fields__)
 _URGENCY = case({priority.value: place for place, priority in enumerate(Priority)}, value=Ticket.priority)
@@ -139,27 +139,38 @@ class TicketRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def open(
-        self, tenant: str, ticket: TicketRow, event: NewEvent, together: Together | None = None
+    async def open_ticket(
+        self, tenant: str, ticket: TicketRow, event: NewEvent, hook: OpeningHook | None = None
     ) -> tuple[TicketRow, bool]:
-        """The ticket under a number of its own, or the one that its conversation has of this subject; whether new."""
+        """Opens a ticket.
+
+        Args:
+            tenant: Whose it is.
+            ticket: Without its number.
+            event: The first of its history.
+            hook: What else to write in the same transaction.
+
+        Returns:
+            The ticket with its number, or the open one that its conversation has of this subject; and whether it is
+                new.
+        """
 
         def work(connection: Connection) -> tuple[TicketRow, bool]:
-            opened = open_within(connection, tenant, ticket, event)
-            if together is not None:
-                together(connection, opened[0])
+            opened = open_in_transaction(connection, tenant, ticket, event)
+            if hook is not None:
+                hook(connection, opened[0])
             return opened
 
         return await self._database.transact(work)
 
-    async def get(self, tenant: str, number: str) -> TicketRow | None:
-        """The ticket with the number."""
+    async def get_ticket(self, tenant: str, number: str) -> TicketRow | None:
+        """Returns a ticket; None where there is none."""
         async with self._database.read() as connection:
-            row = (await connection.execute(select(*_COLUMNS).where(_key(tenant, number)))).first()
-        return None if row is None else _ticket(row)
+            row = (await connection.execute(select(*_COLUMNS).where(_match_number(tenant, number)))).first()
+        return None if row is None else _build_ticket(row)
 
-    async def history(self, tenant: str, number: str) -> list[TicketEventRow]:
-        """What happened to it, the oldest first."""
+    async def list_events(self, tenant: str, number: str) -> list[TicketEventRow]:
+        """Returns the history of a ticket, the oldest event first."""
         table = TicketEvent
         columns = table.number, table.kind, table.actor, table.text, table.state, table.public, table.created_at
         query = select(*columns).where(table.tenant_id == tenant, table.ticket == number).order_by(table.number)
@@ -167,7 +178,7 @@ class TicketRepository:
             rows = (await connection.execute(query)).all()
         return [TicketEventRow(*row[:4], TicketState(row.state), row.public, row.created_at) for row in rows]
 
-    async def page(
+    async def load_page(
         self,
         tenant: str,
         wanted: TicketFilter,
@@ -175,79 +186,83 @@ class TicketRepository:
         offset: int = 0,
         order: TicketOrder = TicketOrder.URGENCY,
     ) -> tuple[list[TicketRow], int]:
-        """The tickets that are wanted, and how many there are."""
-        where = _wanted(tenant, wanted)
+        """Returns one page of the tickets that match, and the total number."""
+        where = _match_filter(tenant, wanted)
         query = select(*_COLUMNS).where(*where).order_by(*_ORDERS[order], Ticket.number).limit(limit).offset(offset)
         async with self._database.read() as connection:
-            rows = [_ticket(row) for row in await connection.execute(query)]
+            rows = [_build_ticket(row) for row in await connection.execute(query)]
             total = (await connection.execute(select(func.count()).select_from(Ticket).where(*where))).scalar_one()
         return rows, total
 
-    async def of(
+    async def list_owned(
         self, tenant: str, owner: TicketOwner, number: str = "", limit: int = 20
     ) -> list[tuple[TicketRow, str]]:
-        """The owner's tickets, the latest first, each with the last public word of staff."""
-        where = [Ticket.tenant_id == tenant, _owned(owner)]
+        """Returns the owner's tickets, the latest first, each with the last public comment of staff."""
+        where = [Ticket.tenant_id == tenant, _match_owner(owner)]
         if number:
             where.append(Ticket.number == number)
-        query = select(*_COLUMNS, _last_note()).where(*where).order_by(Ticket.created_at.desc(), Ticket.number)
+        query = select(*_COLUMNS, _select_last_note()).where(*where).order_by(Ticket.created_at.desc(), Ticket.number)
         async with self._database.read() as connection:
             rows = (await connection.execute(query.limit(limit))).all()
-        return [(_ticket(row[:-1]), row[-1] or "") for row in rows]
+        return [(_build_ticket(row[:-1]), row[-1] or "") for row in rows]
 
-    async def change(
-        self, tenant: str, number: str, work: Change, owner: TicketOwner | None = None
+    async def change_ticket(
+        self, tenant: str, number: str, work: TicketChange, owner: TicketOwner | None = None
     ) -> TicketRow | None:
-        """Changes a ticket, no other change in between; None when there is none, or it is not the owner's."""
-        return await self._database.transact(lambda connection: change(connection, tenant, number, work, owner))
+        """Changes a locked ticket and returns it; None where there is none, or it is not the owner's."""
+        return await self._database.transact(
+            lambda connection: change_in_transaction(connection, tenant, number, work, owner)
+        )
 
 
-def open_within(connection: Connection, tenant: str, ticket: TicketRow, event: NewEvent) -> tuple[TicketRow, bool]:
-    """See `TicketRepository.open`, within a transaction."""
-    key = _open_key(ticket)
+def open_in_transaction(
+    connection: Connection, tenant: str, ticket: TicketRow, event: NewEvent
+) -> tuple[TicketRow, bool]:
+    """See `TicketRepository.open_ticket`, within a transaction."""
+    key = _hash_open_key(ticket)
     while True:
-        ticket = replace(ticket, number=_number(ticket.created_at))
+        ticket = replace(ticket, number=_create_number(ticket.created_at))
         row = insert_into(connection, Ticket).values(tenant_id=tenant, open_key=key, **asdict(ticket))
         if connection.execute(row.on_conflict_do_nothing()).rowcount:
             break
         same = select(*_COLUMNS).where(Ticket.tenant_id == tenant, Ticket.open_key == key)
         if (found := connection.execute(same).first()) is not None:
-            return _ticket(found), False
-    _log(connection, tenant, ticket, event)
-    emit_event(connection, tenant, WebhookEvent.TICKET_CREATED, _told(ticket))
+            return _build_ticket(found), False
+    _add_event(connection, tenant, ticket, event)
+    emit_event(connection, tenant, WebhookEvent.TICKET_CREATED, _build_payload(ticket))
     return ticket, True
 
 
-def change(
-    connection: Connection, tenant: str, number: str, work: Change, owner: TicketOwner | None = None
+def change_in_transaction(
+    connection: Connection, tenant: str, number: str, work: TicketChange, owner: TicketOwner | None = None
 ) -> TicketRow | None:
-    """See `TicketRepository.change`, within a transaction."""
-    where = _key(tenant, number) if owner is None else _key(tenant, number) & _owned(owner)
+    """See `TicketRepository.change_ticket`, within a transaction."""
+    where = _match_number(tenant, number) if owner is None else _match_number(tenant, number) & _match_owner(owner)
     row = connection.execute(select(*_COLUMNS).where(where).with_for_update()).first()
     if row is None:
         return None
-    before = _ticket(row)
+    before = _build_ticket(row)
     after, event = work(before)
     after = replace(after, version=before.version + 1, updated_at=now())
-    values = asdict(after) | {"open_key": _free_key(connection, tenant, after)}
-    connection.execute(update(Ticket).where(_key(tenant, number)).values(values))
-    _log(connection, tenant, after, event)
+    values = asdict(after) | {"open_key": _find_free_key(connection, tenant, after)}
+    connection.execute(update(Ticket).where(_match_number(tenant, number)).values(values))
+    _add_event(connection, tenant, after, event)
     if event.kind != ERASED:
         change = {"kind": event.kind, "by": event.actor, "text": mask_personal_data(event.text), "public": event.public}
-        told = _told(after) | {"assignee": after.assignee, "team": after.team}
-        told |= {"version": after.version, "before": before.state}
-        emit_event(connection, tenant, WebhookEvent.TICKET_UPDATED, told | {"change": change})
+        payload = _build_payload(after) | {"assignee": after.assignee, "team": after.team}
+        payload |= {"version": after.version, "before": before.state}
+        emit_event(connection, tenant, WebhookEvent.TICKET_UPDATED, payload | {"change": change})
     return after
 
 
-def _told(ticket: TicketRow) -> dict[str, Any]:
-    """What webhooks learn of a ticket."""
-    told = {name: getattr(ticket, name) for name in ("number", "session_id", "category", "priority", "state")}
-    told |= {"user_id": ticket.user_id, "verified": ticket.verified, "subject": mask_personal_data(ticket.subject)}
-    return told | {name: getattr(ticket, name).isoformat() for name in ("respond_by", "resolve_by", "created_at")}
+def _build_payload(ticket: TicketRow) -> dict[str, Any]:
+    """Returns the fields of a ticket that webhooks get."""
+    payload = {name: getattr(ticket, name) for name in ("number", "session_id", "category", "priority", "state")}
+    payload |= {"user_id": ticket.user_id, "verified": ticket.verified, "subject": mask_personal_data(ticket.subject)}
+    return payload | {name: getattr(ticket, name).isoformat() for name in ("respond_by", "resolve_by", "created_at")}
 
 
-def _log(connection: Connection, tenant: str, ticket: TicketRow, event: NewEvent) -> None:
+def _add_event(connection: Connection, tenant: str, ticket: TicketRow, event: NewEvent) -> None:
     table = TicketEvent
     own = (table.tenant_id == tenant) & (table.ticket == ticket.number)
     last = connection.execute(select(func.coalesce(func.max(table.number), 0)).where(own)).scalar_one()
@@ -255,29 +270,31 @@ def _log(connection: Connection, tenant: str, ticket: TicketRow, event: NewEvent
     connection.execute(insert(table).values(about | asdict(event) | {"state": ticket.state, "created_at": now()}))
 
 
-def _free_key(connection: Connection, tenant: str, ticket: TicketRow) -> str | None:
-    """Of a ticket that is not done, unless its conversation opened another one of the same subject meanwhile."""
+def _find_free_key(connection: Connection, tenant: str, ticket: TicketRow) -> str | None:
+    """Returns the open key of a ticket; None where it is done, or another open ticket has the key."""
     if ticket.state in DONE:
         return None
-    key = _open_key(ticket)
+    key = _hash_open_key(ticket)
     other = (Ticket.tenant_id == tenant) & (Ticket.open_key == key) & (Ticket.number != ticket.number)
     return None if connection.execute(select(Ticket.number).where(other)).first() else key
 
 
-def _open_key(ticket: TicketRow) -> str:
-    """Without a conversation, of the user; without a user, each ticket stands for itself."""
+def _hash_open_key(ticket: TicketRow) -> str:
+    """Returns the key that open tickets of one conversation, else of one user, share by their subject; without both
+    each ticket has its own.
+    """
     whose = ticket.session_id or ticket.user_id or secrets.token_hex(8)
     subject = "".join(character for character in ticket.subject.casefold() if character.isalnum())
     about = f"\0{TicketOrigin.DESK}" if ticket.origin is TicketOrigin.DESK else subject
     return hashlib.sha256(f"{whose}\0{about}".encode()).hexdigest()
 
 
-def _number(moment: datetime) -> str:
-    """Readable, by day, and telling nobody how many tickets there are: TK260301-482913 without the dash."""
+def _create_number(moment: datetime) -> str:
+    """Returns a number that shows the day, but not how many tickets there are: TK260301482913."""
     return f"TK{moment:%y%m%d}{secrets.randbelow(10**6):06d}"
 
 
-def _owned(owner: TicketOwner) -> ColumnElement[bool]:
+def _match_owner(owner: TicketOwner) -> ColumnElement[bool]:
     mine = []
     if owner.session:
         mine.append(Ticket.session_id == owner.session)
@@ -286,14 +303,14 @@ def _owned(owner: TicketOwner) -> ColumnElement[bool]:
     return or_(False, *mine)
 
 
-def _last_note() -> Any:
+def _select_last_note() -> Any:
     event = TicketEvent
     own = (event.tenant_id == Ticket.tenant_id) & (event.ticket == Ticket.number)
-    told = own & event.public & event.actor.not_in((CUSTOMER, BOT)) & (event.text != "")
-    return select(event.text).where(told).order_by(event.number.desc()).limit(1).scalar_subquery()
+    notes = own & event.public & event.actor.not_in((CUSTOMER, BOT)) & (event.text != "")
+    return select(event.text).where(notes).order_by(event.number.desc()).limit(1).scalar_subquery()
 
 
-def _wanted(tenant: str, wanted: TicketFilter) -> Sequence[ColumnElement[bool]]:
+def _match_filter(tenant: str, wanted: TicketFilter) -> Sequence[ColumnElement[bool]]:
     where = [Ticket.tenant_id == tenant]
     if wanted.states:
         where.append(Ticket.state.in_([state.value for state in wanted.states]))
@@ -315,11 +332,11 @@ def _wanted(tenant: str, wanted: TicketFilter) -> Sequence[ColumnElement[bool]]:
     return where
 
 
-def _key(tenant: str, number: str) -> ColumnElement[bool]:
+def _match_number(tenant: str, number: str) -> ColumnElement[bool]:
     return (Ticket.tenant_id == tenant) & (Ticket.number == number)
 
 
-def _ticket(row: Any) -> TicketRow:
+def _build_ticket(row: Any) -> TicketRow:
     ticket = TicketRow(*row)
     return replace(
         ticket,

@@ -12,7 +12,7 @@ from agents.understanding.tickets import Category, Priority
 from app.db.base import now
 from app.http.fields import CLEANED, WHOLE
 from app.tickets.repository import TicketOrigin, TicketRow
-from app.tickets.sla import Clock
+from app.tickets.sla import TicketClock
 
 Subject = Annotated[str, CLEANED, Field(min_length=1, max_length=100)]
 Body = Annotated[str, CLEANED, Field(max_length=5000)]
@@ -99,7 +99,7 @@ class TicketBulkIn(BaseModel):
         return self.model_dump(exclude_none=True, include={"priority", "category", "assignee", "team"})
 
     @model_validator(mode="after")
-    def _does_one_thing(self) -> Self:
+    def _require_one_change(self) -> Self:
         if bool(self.fields) == (self.to is not None):
             raise ValueError("to 与其他改动须给出其一，且只给其一")
         return self
@@ -139,9 +139,9 @@ class TicketOut(BaseModel):
     updated_at: datetime
 
     @classmethod
-    def of(cls, ticket: TicketRow) -> Self:
+    def from_row(cls, ticket: TicketRow) -> Self:
         values = {name: getattr(ticket, name) for name in cls.model_fields if name not in ("sla", "history")}
-        return cls(**values, sla=_sla(ticket))
+        return cls(**values, sla=_build_sla(ticket))
 
 
 class TicketEventOut(BaseModel):
@@ -201,15 +201,17 @@ class AssigneeList(BaseModel):
     teams: list[AssigneeOut]
 
 
-def _sla(ticket: TicketRow) -> SlaOut:
-    clock = Clock(ticket.respond_by, ticket.resolve_by, ticket.responded_at, ticket.waiting_since, ticket.resolved_at)
+def _build_sla(ticket: TicketRow) -> SlaOut:
+    clock = TicketClock(
+        ticket.respond_by, ticket.resolve_by, ticket.responded_at, ticket.waiting_since, ticket.resolved_at
+    )
     moment = now()
     return SlaOut(
         respond_by=clock.respond_by,
         resolve_by=clock.resolve_by,
         responded_at=clock.responded_at,
-        paused=clock.paused,
-        remaining_s=round(clock.remaining(moment).total_seconds()),
-        response_breached=clock.response_breached(moment),
-        breached=clock.breached(moment),
+        paused=clock.is_paused,
+        remaining_s=round(clock.compute_remaining(moment).total_seconds()),
+        response_breached=clock.is_response_breached(moment),
+        breached=clock.is_breached(moment),
     )

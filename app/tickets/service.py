@@ -1,4 +1,4 @@
-"""What staff, customers and the desk do with tickets."""
+"""The actions of staff, customers and the desk on tickets."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from app.tickets.repository import (
     BOT,
     CUSTOMER,
     SYSTEM,
-    Change,
     NewEvent,
     Opener,
+    OpeningHook,
+    TicketChange,
     TicketEventRow,
     TicketFilter,
     TicketOrder,
     TicketOrigin,
     TicketRepository,
     TicketRow,
-    Together,
-    open_within,
+    open_in_transaction,
 )
 from app.tickets.sla import ServiceLevels
-from app.tickets.states import answered_by_customer, moved, responded
+from app.tickets.states import apply_customer_comment, mark_responded, move_to_state
 
 MAX_SUBJECT_CHARS = 100
 _ORIGINS = {BOT: TicketOrigin.CONVERSATION, SYSTEM: TicketOrigin.DESK}
@@ -51,13 +51,13 @@ class TicketService:
         self._on_open = on_open
         self._clock = clock
 
-    async def open(self, tenant: str, owner: TicketOwner, new: NewTicket) -> TicketRow:
-        """The ticket that stands for a customer while nobody is there; the one that the desk made for the conversation
-        already, if that is not done.
+    async def open_ticket(self, tenant: str, owner: TicketOwner, new: NewTicket) -> TicketRow:
+        """Opens the ticket of a customer whom nobody can serve now; returns the one that the desk opened for the
+        conversation before, if that is not done.
         """
-        return (await self.create(tenant, owner, new, SYSTEM))[0]
+        return (await self.create_ticket(tenant, owner, new, SYSTEM))[0]
 
-    async def create(
+    async def create_ticket(
         self,
         tenant: str,
         owner: TicketOwner,
@@ -65,23 +65,33 @@ class TicketService:
         actor: str,
         *,
         verified: bool = True,
-        together: Together | None = None,
+        hook: OpeningHook | None = None,
     ) -> tuple[TicketRow, bool]:
-        """As `open`, and whether the ticket is new; verified: the owner is a proved member, not somebody's word.
-        together: see `Together`.
+        """Opens a ticket.
+
+        Args:
+            tenant: Whose it is.
+            owner: The customer.
+            new: Its content.
+            actor: Who opens it.
+            verified: The owner is a proved member.
+            hook: What else to write in the same transaction.
+
+        Returns:
+            The ticket, or the open one of the same conversation and subject; and whether it is new.
         """
-        ticket = self._made(owner, new, actor, verified=verified)
-        opened = await self._repository.open(tenant, ticket, NewEvent("created", actor, public=True), together)
+        ticket = self._build_ticket(owner, new, actor, verified=verified)
+        opened = await self._repository.open_ticket(tenant, ticket, NewEvent("created", actor, public=True), hook)
         self._on_open()
         return opened
 
     def build_opener(self, tenant: str, owner: TicketOwner, new: NewTicket) -> Opener:
-        """As `open`, to be done within a transaction of the caller, who tells of it afterwards."""
-        ticket = self._made(owner, new, SYSTEM)
+        """Returns a function that opens the ticket in a transaction of the caller, who wakes the outbox afterwards."""
+        ticket = self._build_ticket(owner, new, SYSTEM)
         created = NewEvent("created", SYSTEM, public=True)
-        return lambda connection: open_within(connection, tenant, ticket, created)[0]
+        return lambda connection: open_in_transaction(connection, tenant, ticket, created)[0]
 
-    def _made(self, owner: TicketOwner, new: NewTicket, actor: str, *, verified: bool = True) -> TicketRow:
+    def _build_ticket(self, owner: TicketOwner, new: NewTicket, actor: str, *, verified: bool = True) -> TicketRow:
         moment = self._clock()
         return TicketRow(
             number="",
@@ -97,8 +107,8 @@ class TicketService:
             assignee="",
             team="",
             version=1,
-            respond_by=moment + self._levels.respond(new.priority),
-            resolve_by=moment + self._levels.resolve(new.priority),
+            respond_by=moment + self._levels.get_response_time(new.priority),
+            resolve_by=moment + self._levels.get_resolution_time(new.priority),
             responded_at=None,
             waiting_since=None,
             resolved_at=None,
@@ -106,14 +116,14 @@ class TicketService:
             updated_at=moment,
         )
 
-    async def get(self, tenant: str, number: str) -> tuple[TicketRow, list[TicketEventRow]]:
-        """The ticket with its history. Raises NotFound."""
-        ticket = await self._repository.get(tenant, number)
+    async def get_ticket(self, tenant: str, number: str) -> tuple[TicketRow, list[TicketEventRow]]:
+        """Returns a ticket with its history. Raises NotFound."""
+        ticket = await self._repository.get_ticket(tenant, number)
         if ticket is None:
-            raise _unknown(number)
-        return ticket, await self._repository.history(tenant, number)
+            raise _build_unknown_error(number)
+        return ticket, await self._repository.list_events(tenant, number)
 
-    async def page(
+    async def load_page(
         self,
         tenant: str,
         wanted: TicketFilter,
@@ -121,50 +131,52 @@ class TicketService:
         offset: int = 0,
         order: TicketOrder = TicketOrder.URGENCY,
     ) -> tuple[list[TicketRow], int]:
-        """See `TicketRepository.page`."""
-        return await self._repository.page(tenant, wanted, limit, offset, order)
+        """See `TicketRepository.load_page`."""
+        return await self._repository.load_page(tenant, wanted, limit, offset, order)
 
-    async def of(self, tenant: str, owner: TicketOwner, number: str = "") -> list[tuple[TicketRow, str]]:
-        """See `TicketRepository.of`."""
-        return await self._repository.of(tenant, owner, number)
+    async def list_owned(self, tenant: str, owner: TicketOwner, number: str = "") -> list[tuple[TicketRow, str]]:
+        """See `TicketRepository.list_owned`."""
+        return await self._repository.list_owned(tenant, owner, number)
 
-    async def move(
+    async def move_ticket(
         self, tenant: str, number: str, to: TicketState, actor: str, note: str = "", version: int | None = None
     ) -> TicketRow:
-        """Takes the ticket to another state. Raises NotFound, Conflict."""
+        """Moves a ticket to another state. Raises NotFound, Conflict."""
 
         def work(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
-            _expect(ticket, version)
-            return moved(ticket, to, self._clock(), self._levels), NewEvent("transition", actor, note, public=True)
+            _require_version(ticket, version)
+            return move_to_state(ticket, to, self._clock(), self._levels), NewEvent(
+                "transition", actor, note, public=True
+            )
 
-        return await self._change(tenant, number, work)
+        return await self._change_ticket(tenant, number, work)
 
-    async def comment(self, tenant: str, number: str, actor: str, text: str, *, public: bool) -> TicketRow:
-        """Staff's words; a public one is told to the customer and counts as a response. Raises NotFound."""
+    async def add_comment(self, tenant: str, number: str, actor: str, text: str, *, public: bool) -> TicketRow:
+        """Adds a comment of staff; a public one is shown to the customer and counts as a response. Raises NotFound."""
 
         def work(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
-            after = responded(ticket, self._clock()) if public else ticket
+            after = mark_responded(ticket, self._clock()) if public else ticket
             return after, NewEvent("comment", actor, text, public)
 
-        return await self._change(tenant, number, work)
+        return await self._change_ticket(tenant, number, work)
 
-    async def edit(
+    async def edit_ticket(
         self, tenant: str, number: str, actor: str, fields: dict[str, Any], version: int | None = None
     ) -> TicketRow:
         """Sets subject, description, category, priority, assignee or team. Raises NotFound, Conflict."""
 
         def work(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
-            _expect(ticket, version)
-            after = replace(self._with_priority(ticket, fields.get("priority", ticket.priority)), **fields)
+            _require_version(ticket, version)
+            after = replace(self._change_priority(ticket, fields.get("priority", ticket.priority)), **fields)
             changed = [name for name in fields if getattr(ticket, name) != getattr(after, name)]
             return after, NewEvent("updated", actor, "、".join(changed))
 
-        return await self._change(tenant, number, work)
+        return await self._change_ticket(tenant, number, work)
 
-    async def change_many(
+    async def change_tickets(
         self, tenant: str, numbers: Sequence[str], actor: str, fields: dict[str, Any], to: TicketState | None, note: str
     ) -> list[TicketRow | NotFound | Conflict]:
-        """Sets the same fields of several tickets, or takes them to the same state where `to` is given.
+        """Sets the same fields of several tickets, or moves them to the same state where `to` is given.
 
         Returns:
             For each number the ticket, or why it stays as it was.
@@ -173,63 +185,65 @@ class TicketService:
         for number in numbers:
             try:
                 if to is None:
-                    outcomes.append(await self.edit(tenant, number, actor, fields))
+                    outcomes.append(await self.edit_ticket(tenant, number, actor, fields))
                 else:
-                    outcomes.append(await self.move(tenant, number, to, actor, note))
+                    outcomes.append(await self.move_ticket(tenant, number, to, actor, note))
             except (NotFound, Conflict) as refused:
                 outcomes.append(refused)
         return outcomes
 
-    async def add(self, tenant: str, owner: TicketOwner, number: str, text: str) -> TicketRow | None:
-        """The customer's words; None when it is not the owner's. Raises Conflict once it is closed."""
+    async def add_customer_comment(self, tenant: str, owner: TicketOwner, number: str, text: str) -> TicketRow | None:
+        """Adds a comment of the customer; None when it is not the owner's ticket. Raises Conflict once it is closed."""
 
         def work(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
             if ticket.state is TicketState.CLOSED:
                 raise Conflict("工单已关闭，不能再补充", code="ticket_closed", number=ticket.number)
-            after = answered_by_customer(ticket, self._clock(), self._levels)
+            after = apply_customer_comment(ticket, self._clock(), self._levels)
             return after, NewEvent("comment", CUSTOMER, text, public=True)
 
-        return await self._repository.change(tenant, number, work, owner)
+        return await self._repository.change_ticket(tenant, number, work, owner)
 
-    async def urge(self, tenant: str, owner: TicketOwner, number: str) -> TicketRow | None:
-        """The customer presses: it becomes more urgent by a step, but not urgent; None when it is not the owner's."""
+    async def urge_ticket(self, tenant: str, owner: TicketOwner, number: str) -> TicketRow | None:
+        """Raises the priority of a ticket by a step, never to urgent, as its customer asks; None when it is not the
+        owner's.
+        """
 
         def work(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
             sooner = _SOONER.get(ticket.priority, ticket.priority)
-            return self._with_priority(ticket, sooner), NewEvent("urged", CUSTOMER, public=True)
+            return self._change_priority(ticket, sooner), NewEvent("urged", CUSTOMER, public=True)
 
-        return await self._repository.change(tenant, number, work, owner)
+        return await self._repository.change_ticket(tenant, number, work, owner)
 
-    async def close(self, tenant: str, owner: TicketOwner, number: str) -> TicketRow | None:
-        """The customer needs it no more; None when it is not the owner's. Raises Conflict when it is closed already."""
+    async def close_ticket(self, tenant: str, owner: TicketOwner, number: str) -> TicketRow | None:
+        """Closes a ticket as its customer asks; None when it is not the owner's. Raises Conflict when it is closed."""
 
         def work(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
-            after = moved(ticket, TicketState.CLOSED, self._clock(), self._levels)
+            after = move_to_state(ticket, TicketState.CLOSED, self._clock(), self._levels)
             return after, NewEvent("transition", CUSTOMER, public=True)
 
-        return await self._repository.change(tenant, number, work, owner)
+        return await self._repository.change_ticket(tenant, number, work, owner)
 
-    def _with_priority(self, ticket: TicketRow, priority: Priority) -> TicketRow:
-        """What was waited stays uncounted: the ends move by what the levels differ."""
+    def _change_priority(self, ticket: TicketRow, priority: Priority) -> TicketRow:
+        """Changes the priority; the deadlines move by the difference of the levels, so waiting still does not count."""
         levels, old = self._levels, ticket.priority
         return replace(
             ticket,
             priority=priority,
-            resolve_by=ticket.resolve_by + levels.resolve(priority) - levels.resolve(old),
-            respond_by=ticket.respond_by + levels.respond(priority) - levels.respond(old),
+            resolve_by=ticket.resolve_by + levels.get_resolution_time(priority) - levels.get_resolution_time(old),
+            respond_by=ticket.respond_by + levels.get_response_time(priority) - levels.get_response_time(old),
         )
 
-    async def _change(self, tenant: str, number: str, work: Change) -> TicketRow:
-        ticket = await self._repository.change(tenant, number, work)
+    async def _change_ticket(self, tenant: str, number: str, work: TicketChange) -> TicketRow:
+        ticket = await self._repository.change_ticket(tenant, number, work)
         if ticket is None:
-            raise _unknown(number)
+            raise _build_unknown_error(number)
         return ticket
 
 
-def _expect(ticket: TicketRow, version: int | None) -> None:
+def _require_version(ticket: TicketRow, version: int | None) -> None:
     if version is not None and version != ticket.version:
         raise Conflict("工单已被别人改动，请刷新后再试", code="ticket_changed", version=ticket.version)
 
 
-def _unknown(number: str) -> NotFound:
+def _build_unknown_error(number: str) -> NotFound:
     return NotFound("没有找到这个工单，请核对编号。", code="ticket_not_found", number=number)

@@ -1,4 +1,4 @@
-"""The service level of tickets: by when somebody answers, by when it is done. Pure."""
+"""The service level of tickets: the deadlines of the first response and of the resolution. Pure."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class ServiceLevels:
 
     hours: Mapping[Priority, float]
 
-    def resolve(self, priority: Priority) -> timedelta:
-        """How long a ticket may take."""
+    def get_resolution_time(self, priority: Priority) -> timedelta:
+        """Returns how long a ticket may take."""
         return timedelta(hours=self.hours[priority])
 
-    def respond(self, priority: Priority) -> timedelta:
-        """How long its customer may wait for the first response."""
-        return self.resolve(priority) * RESPONSE_SHARE
+    def get_response_time(self, priority: Priority) -> timedelta:
+        """Returns how long its customer may wait for the first response."""
+        return self.get_resolution_time(priority) * RESPONSE_SHARE
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class TicketClock:
     """The clock of a ticket: it stands still while it waits for the customer, and stops when it is resolved."""
 
     respond_by: datetime
@@ -39,24 +39,24 @@ class Clock:
     resolved_at: datetime | None = None
 
     @property
-    def paused(self) -> bool:
+    def is_paused(self) -> bool:
         return self.waiting_since is not None
 
-    def remaining(self, moment: datetime) -> timedelta:
-        """Until the time to resolve it is over; negative afterwards."""
+    def compute_remaining(self, moment: datetime) -> timedelta:
+        """Returns the time left to resolve it; negative once it is over."""
         return self.resolve_by - (self.resolved_at or self.waiting_since or moment)
 
-    def response_breached(self, moment: datetime) -> bool:
+    def is_response_breached(self, moment: datetime) -> bool:
         """Whether the first response came too late, or is late."""
         return (self.responded_at or self.resolved_at or self.waiting_since or moment) > self.respond_by
 
-    def breached(self, moment: datetime) -> bool:
+    def is_breached(self, moment: datetime) -> bool:
         """Whether the resolution came too late, or is late."""
-        return self.remaining(moment) < timedelta(0)
+        return self.compute_remaining(moment) < timedelta(0)
 
 
-def service_levels(settings: Settings) -> ServiceLevels:
-    """The company's own."""
+def build_service_levels(settings: Settings) -> ServiceLevels:
+    """Reads the service levels from the settings."""
     return ServiceLevels(
         {
             Priority.URGENT: settings.ticket_urgent_hours,

@@ -1,4 +1,4 @@
-"""What may become of a ticket, as one table, and what each change does to it."""
+"""The states of a ticket and the moves between them, as one table, and what each move changes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ TRANSITIONS: Mapping[TicketState, frozenset[TicketState]] = {
 }
 
 
-def moved(ticket: TicketRow, to: TicketState, moment: datetime, levels: ServiceLevels) -> TicketRow:
-    """The ticket in another state. Raises Conflict where the table knows no way."""
+def move_to_state(ticket: TicketRow, to: TicketState, moment: datetime, levels: ServiceLevels) -> TicketRow:
+    """Returns the ticket in another state. Raises Conflict where the table has no such move."""
     if to not in TRANSITIONS[ticket.state]:
         raise Conflict(
             f"工单不能从 {ticket.state.value} 变为 {to.value}",
@@ -36,45 +36,47 @@ def moved(ticket: TicketRow, to: TicketState, moment: datetime, levels: ServiceL
             state=ticket.state.value,
             allowed=sorted(TRANSITIONS[ticket.state]),
         )
-    ticket = _resumed(ticket, moment)
+    ticket = _resume_clock(ticket, moment)
     if to is TicketState.REOPENED:
-        due = moment + levels.resolve(ticket.priority)
+        due = moment + levels.get_resolution_time(ticket.priority)
         return replace(ticket, state=to, resolved_at=None, resolve_by=due)
     if to is not TicketState.CLOSED:
-        ticket = responded(ticket, moment)
+        ticket = mark_responded(ticket, moment)
     waiting = moment if to is TicketState.WAITING else None
     resolved = (ticket.resolved_at or moment) if to in DONE else None
     return replace(ticket, state=to, waiting_since=waiting, resolved_at=resolved)
 
 
-def responded(ticket: TicketRow, moment: datetime) -> TicketRow:
-    """The customer heard of it for the first time, unless that was before."""
+def mark_responded(ticket: TicketRow, moment: datetime) -> TicketRow:
+    """Returns the ticket with the time of its first response, unless it has one."""
     return ticket if ticket.responded_at else replace(ticket, responded_at=moment)
 
 
-def served(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
-    """A ticket that stood for a person, once a person was there."""
+def resolve_desk_ticket(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
+    """Returns a ticket of the desk as resolved, since a person has served the customer, and the event."""
     moment = now()
-    after = replace(responded(ticket, moment), state=TicketState.RESOLVED, resolved_at=moment)
+    after = replace(mark_responded(ticket, moment), state=TicketState.RESOLVED, resolved_at=moment)
     return after, NewEvent("transition", SYSTEM, _SERVED, public=True)
 
 
-def answered_by_customer(ticket: TicketRow, moment: datetime, levels: ServiceLevels) -> TicketRow:
-    """What the customer adds sets a waiting ticket going, and opens a resolved one again."""
+def apply_customer_comment(ticket: TicketRow, moment: datetime, levels: ServiceLevels) -> TicketRow:
+    """Returns the ticket after a comment of the customer, who starts a waiting one and reopens a resolved one."""
     if ticket.state is TicketState.WAITING:
-        return replace(_resumed(ticket, moment), state=TicketState.IN_PROGRESS)
-    return moved(ticket, TicketState.REOPENED, moment, levels) if ticket.state is TicketState.RESOLVED else ticket
+        return replace(_resume_clock(ticket, moment), state=TicketState.IN_PROGRESS)
+    return (
+        move_to_state(ticket, TicketState.REOPENED, moment, levels) if ticket.state is TicketState.RESOLVED else ticket
+    )
 
 
-def _resumed(ticket: TicketRow, moment: datetime) -> TicketRow:
-    """The clock goes on; what was waited does not count."""
+def _resume_clock(ticket: TicketRow, moment: datetime) -> TicketRow:
+    """Returns the ticket with its clock running again; the time that it waited does not count."""
     if ticket.waiting_since is None:
         return ticket
-    waited = max(moment - ticket.waiting_since, timedelta(0))
-    late = timedelta(0) if ticket.responded_at else waited
+    paused = max(moment - ticket.waiting_since, timedelta(0))
+    late = timedelta(0) if ticket.responded_at else paused
     return replace(
         ticket,
         waiting_since=None,
-        resolve_by=ticket.resolve_by + waited,
+        resolve_by=ticket.resolve_by + paused,
         respond_by=ticket.respond_by + late,
     )

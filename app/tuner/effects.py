@@ -1,4 +1,4 @@
-"""What the last measurements of this base gave for a parameter a step up and a step down. Pure."""
+"""What the last measurements of this base say about each parameter one step up and one step down. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from app.settings import Settings
-from app.tuner.grid import standing
+from app.tuner.grid import locate_settings
 from app.tuner.repository_reports import TuningReport
 from app.tuner.types import NAMES
 
@@ -22,7 +22,7 @@ Point = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPoint:
-    """What came of labelled questions at a value of the parameter. Shares; None where no question tells. answered: of
+    """The result of labelled questions at one value of a parameter. Shares; None where no question counts. answered: of
     the answerable ones; refused: of the others; right: of both, where that was counted.
     """
 
@@ -48,24 +48,34 @@ class ParameterEffect:
     up: MeasuredPoint | None
 
 
-def measured_by(name: str) -> str:
-    """The kind of report that varies a parameter; empty for one that none does."""
+def find_report_kind(name: str) -> str:
+    """Returns the kind of report that varies a parameter; empty where none does."""
     if name == THRESHOLD:
         return CALIBRATION
     return SWEEP if name in _COORDINATE else ""
 
 
-def effects(
+def find_effects(
     reports: Mapping[str, TuningReport], settings: Settings, revision: int, version: int
 ) -> dict[str, ParameterEffect]:
-    """By parameter. reports: by kind, the last one that is made; settings, version: of the parameters in force."""
+    """Finds the measured effect of each parameter.
+
+    Args:
+        reports: By kind, the last finished one.
+        settings: With the parameters in force.
+        revision: Of the knowledge base now.
+        version: Of the parameters in force.
+
+    Returns:
+        By parameter; without those that were not measured.
+    """
     found: dict[str, ParameterEffect] = {}
     for name in NAMES:
-        report = reports.get(measured_by(name))
+        report = reports.get(find_report_kind(name))
         if report is None or report.result is None or report.finished_at is None:
             continue
         result = report.result
-        points = _on_curve(result, settings) if name == THRESHOLD else _in_grid(name, result, settings)
+        points = _find_on_curve(result, settings) if name == THRESHOLD else _find_in_grid(name, result, settings)
         if points is None:
             continue
         outdated = (result["revision"], result["params_version"]) != (revision, version)
@@ -77,17 +87,17 @@ def effects(
 Neighbours = tuple[MeasuredPoint, MeasuredPoint | None, MeasuredPoint | None]
 
 
-def _on_curve(result: Mapping[str, Any], settings: Settings) -> Neighbours | None:
-    """The threshold in force among those of a calibration."""
+def _find_on_curve(result: Mapping[str, Any], settings: Settings) -> Neighbours | None:
+    """Finds the threshold in force and its neighbours on the curve of a calibration; None where it is not on it."""
 
-    def at(threshold: float) -> MeasuredPoint | None:
+    def find_point(threshold: float) -> MeasuredPoint | None:
         near = (point for point in result["curve"] if abs(point["threshold"] - threshold) < STEP / 10 + NEARLY)
         point = next(near, None)
         return MeasuredPoint(point["threshold"], point["answered"], point["refused"]) if point else None
 
     threshold = settings.similarity_threshold
-    now = at(threshold)
-    return None if now is None else (now, at(threshold - STEP), at(threshold + STEP))
+    now = find_point(threshold)
+    return None if now is None else (now, find_point(threshold - STEP), find_point(threshold + STEP))
 
 
 _COORDINATE = {
@@ -100,29 +110,29 @@ _COORDINATE = {
 """Of a sweep's grid, by parameter."""
 
 
-def _in_grid(name: str, result: Mapping[str, Any], settings: Settings) -> Neighbours | None:
-    """The points on either side that differ in this alone; None where the sweep began from other parameters."""
-    coordinate, here = _COORDINATE[name], standing(settings)
+def _find_in_grid(name: str, result: Mapping[str, Any], settings: Settings) -> Neighbours | None:
+    """Finds the points on either side that differ in this parameter alone; None where the sweep began from others."""
+    coordinate, here = _COORDINATE[name], locate_settings(settings)
     if any(abs(result["current"][other] - here[other]) > NEARLY for other in here):
         return None
-    line = [point for point in result["points"] if _differs_in(coordinate, point, here)]
+    line = [point for point in result["points"] if _is_on_line(coordinate, point, here)]
     below = [point for point in line if point[coordinate] < here[coordinate] - NEARLY]
     above = [point for point in line if point[coordinate] > here[coordinate] + NEARLY]
-    down, up = _last(coordinate, below, 1), _last(coordinate, above, -1)
+    down, up = _find_nearest(coordinate, below, 1), _find_nearest(coordinate, above, -1)
     if name == "rrf_keyword_weight":
         down, up = up, down
-    beside = [None if point is None else _built(name, coordinate, point) for point in (down, up)]
-    return _built(name, coordinate, result["current"]), beside[0], beside[1]
+    beside = [None if point is None else _build_measured_point(name, coordinate, point) for point in (down, up)]
+    return _build_measured_point(name, coordinate, result["current"]), beside[0], beside[1]
 
 
-def _differs_in(coordinate: str, point: Point, here: Point) -> bool:
+def _is_on_line(coordinate: str, point: Point, here: Point) -> bool:
     return all(abs(point[other] - here[other]) <= NEARLY for other in here if other != coordinate)
 
 
-def _last(coordinate: str, points: Sequence[Point], sign: int) -> Point | None:
+def _find_nearest(coordinate: str, points: Sequence[Point], sign: int) -> Point | None:
     return max(points, key=lambda point: sign * point[coordinate], default=None)
 
 
-def _built(name: str, coordinate: str, point: Point) -> MeasuredPoint:
+def _build_measured_point(name: str, coordinate: str, point: Point) -> MeasuredPoint:
     value = 1 - point[coordinate] if name == "rrf_keyword_weight" else point[coordinate]
     return MeasuredPoint(round(value, 4), point["answered"], point["refused"], point["right"], point["hit1"])

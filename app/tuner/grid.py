@@ -1,4 +1,4 @@
-"""What a sweep tries, and what came of it. Pure."""
+"""The points that a sweep tries, and their results. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from app.settings import Settings
-from app.tuner.statistics import best_against
+from app.tuner.statistics import compare_best
 
 MAX_POINTS = 100
 
@@ -23,8 +23,8 @@ class GridPoint:
     k: int
     width: int
 
-    def values(self) -> dict[str, float]:
-        """The parameters that make it."""
+    def to_values(self) -> dict[str, float]:
+        """Returns the parameters of this point."""
         return {
             "vector_top_k": self.width,
             "bm25_top_k": self.width,
@@ -33,17 +33,18 @@ class GridPoint:
             "rrf_keyword_weight": round(1 - self.alpha, 4),
         }
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
+        """Returns the coordinates by name."""
         return asdict(self)
 
 
-def grid(alphas: Sequence[float], ks: Sequence[int], widths: Sequence[int]) -> list[GridPoint]:
-    """Every combination once."""
+def build_grid(alphas: Sequence[float], ks: Sequence[int], widths: Sequence[int]) -> list[GridPoint]:
+    """Returns every combination once."""
     return list(dict.fromkeys(GridPoint(*point) for point in product(alphas, ks, widths)))
 
 
-def standing(settings: Settings) -> dict[str, Any]:
-    """Where the parameters in force lie; a width that differs between the recalls is told by the larger."""
+def locate_settings(settings: Settings) -> dict[str, Any]:
+    """Returns the coordinates of the parameters in force; where the two recalls differ in width, the larger counts."""
     vector, keyword = settings.rrf_vector_weight, settings.rrf_keyword_weight
     widest = max(settings.vector_top_k, settings.bm25_top_k)
     return {"alpha": round(vector / (vector + keyword), 4), "k": settings.rrf_k, "width": widest}
@@ -51,7 +52,7 @@ def standing(settings: Settings) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class TriedQuestion:
-    """What became of one question. rank: of the first expected document, 0 where it was not found, None where none is
+    """The result of one question. rank: of the first expected document, 0 where it was not found, None where none is
     known. right: passed with an expected document first, or refused as it should be.
     """
 
@@ -61,37 +62,47 @@ class TriedQuestion:
     rank: int | None
 
 
-def summary(outcomes: Sequence[TriedQuestion]) -> dict[str, Any]:
-    """Shares over the questions that each is about; None where there are none."""
+def summarize_outcomes(outcomes: Sequence[TriedQuestion]) -> dict[str, Any]:
+    """Computes the shares, each over the questions that it is about; None where there are none."""
     ranks = [outcome.rank for outcome in outcomes if outcome.rank is not None]
     return {
-        "right": _share([outcome.right for outcome in outcomes]),
-        "answered": _share([outcome.passed for outcome in outcomes if outcome.answerable]),
-        "refused": _share([not outcome.passed for outcome in outcomes if not outcome.answerable]),
-        "hit1": _share([rank == 1 for rank in ranks]),
+        "right": _compute_share([outcome.right for outcome in outcomes]),
+        "answered": _compute_share([outcome.passed for outcome in outcomes if outcome.answerable]),
+        "refused": _compute_share([not outcome.passed for outcome in outcomes if not outcome.answerable]),
+        "hit1": _compute_share([rank == 1 for rank in ranks]),
         "mrr": round(sum(1 / rank for rank in ranks if rank) / len(ranks), 4) if ranks else None,
     }
 
 
-def swept(
+def compare_points(
     now: dict[str, Any],
     current: Sequence[TriedQuestion],
     points: Sequence[GridPoint],
     outcomes: Sequence[Sequence[TriedQuestion]],
 ) -> dict[str, Any]:
-    """All points, the best of them, and whether it is better than what is in force."""
+    """Compares all points with the parameters in force.
+
+    Args:
+        now: Coordinates of the parameters in force.
+        current: Outcomes with the parameters in force, one per question.
+        points: What was tried.
+        outcomes: Outcomes of each point, in the order of `points`.
+
+    Returns:
+        The result of the report, as JSON; `values` is empty unless the best point is significantly better.
+    """
     flags = np.array([[outcome.right for outcome in found] for found in outcomes])
-    best, difference = best_against(np.array([outcome.right for outcome in current]), flags)
-    better = difference.significant and difference.value > 0
+    best, difference = compare_best(np.array([outcome.right for outcome in current]), flags)
+    better = difference.is_significant and difference.value > 0
     return {
         "questions": len(current),
-        "current": now | summary(current),
-        "points": [point.told() | summary(found) for point, found in zip(points, outcomes, strict=True)],
-        "best": points[best].told() | summary(outcomes[best]),
+        "current": now | summarize_outcomes(current),
+        "points": [point.to_json() | summarize_outcomes(found) for point, found in zip(points, outcomes, strict=True)],
+        "best": points[best].to_json() | summarize_outcomes(outcomes[best]),
         "difference": difference.to_json(),
-        "values": points[best].values() if better else {},
+        "values": points[best].to_values() if better else {},
     }
 
 
-def _share(flags: Sequence[bool]) -> float | None:
+def _compute_share(flags: Sequence[bool]) -> float | None:
     return round(sum(flags) / len(flags), 4) if flags else None

@@ -20,6 +20,8 @@ class ReportOptions(BaseModel):
     report: str = Field(max_length=32, description="报告的编号")
 
 
-def tuner_kinds(reports: Reports) -> tuple[JobKind, ...]:
-    """On demand."""
-    return tuple(JobKind(name, TITLES[kind], reports.make, parameters=ReportOptions) for kind, name in NAMES.items())
+def build_tuner_kinds(reports: Reports) -> tuple[JobKind, ...]:
+    """Builds the kinds of jobs that make reports, on demand."""
+    return tuple(
+        JobKind(name, TITLES[kind], reports.make_report, parameters=ReportOptions) for kind, name in NAMES.items()
+    )

@@ -1,5 +1,5 @@
-"""Within what a tenant's parameters may lie. What an operator may do to a whole installation is more than what is
-sensible to change while customers ask.
+"""The allowed ranges of a tenant's parameters. They are narrower than what an operator may set for a whole
+installation, since parameters change while customers ask.
 """
 
 from __future__ import annotations
@@ -46,19 +46,25 @@ RANGES: Mapping[str, Range] = {
 assert tuple(RANGES) == NAMES
 
 
-def range_of(name: str, settings: Settings) -> Range:
-    """Of a parameter in this process: the cache of answers is one for all tenants, none has more than all of it."""
+def find_range(name: str, settings: Settings) -> Range:
+    """Returns the range of a parameter in this process: the size of the cache that all tenants share is a limit."""
     found = RANGES[name]
     if name == "hot_cache_max_size":
         return Range(found.low, settings.hot_cache_max_size, found.title, whole=True)
     return found
 
 
-def checked(values: Values, settings: Settings) -> dict[str, float]:
-    """The values, counts as whole numbers. Raises InvalidRequest for a name or a value that is none,
-    Conflict for one that this installation has no room for.
+def check_values(values: Values, settings: Settings) -> dict[str, float]:
+    """Checks values against their ranges.
+
+    Returns:
+        The values, counts as whole numbers.
+
+    Raises:
+        InvalidRequest: An unknown name, or a value out of range.
+        Conflict: A value beyond what this installation allows.
     """
-    taken: dict[str, float] = {}
+    accepted: dict[str, float] = {}
     for name, value in values.items():
         if name not in RANGES:
             message = f"没有名为 {name} 的参数，可调的有：{'、'.join(NAMES)}"
@@ -68,24 +74,22 @@ def checked(values: Values, settings: Settings) -> dict[str, float]:
             kind = "整数" if allowed.whole else "数"
             message = f"{allowed.title}（{name}）须为 {allowed.low:g} 到 {allowed.high:g} 之间的{kind}，现为 {value:g}"
             raise InvalidRequest(message, code="parameter_out_of_range", name=name, low=allowed.low, high=allowed.high)
-        if value > range_of(name, settings).high:
-            most = range_of(name, settings).high
+        if value > find_range(name, settings).high:
+            most = find_range(name, settings).high
             message = f"{allowed.title}（{name}）在这个安装里最多为 {most:g}，现为 {value:g}"
             raise Conflict(message, code="above_installation", name=name, most=most)
-        taken[name] = int(value) if allowed.whole else float(value)
-    return taken
+        accepted[name] = int(value) if allowed.whole else float(value)
+    return accepted
 
 
-def tuned(settings: Settings, overrides: Values) -> Settings:
-    """The settings with a tenant's own; names of another release are passed over."""
+def apply_overrides(settings: Settings, overrides: Values) -> Settings:
+    """Returns the settings with a tenant's own values; names of another release are ignored."""
     return settings.model_copy(update={name: value for name, value in overrides.items() if name in RANGES})
 
 
-def fitting(settings: Settings) -> Settings:
-    """The settings, as they came. Raises Conflict where some of them, those that stood before among them, cannot stand
-    together.
-    """
-    now = TunableSettings.of(settings)
+def require_consistent(settings: Settings) -> Settings:
+    """Returns the settings unchanged. Raises Conflict where they contradict each other."""
+    now = TunableSettings.from_settings(settings)
     if now.rrf_vector_weight + now.rrf_keyword_weight <= 0:
         raise Conflict("向量与关键词召回的权重不能同时为 0", code="weights_are_zero")
     if not now.clarify_threshold <= now.similarity_threshold <= now.confident_threshold:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 from app.http.fields import CLEANED, VISIBLE, WHOLE
 from app.jobs.types import JobRun, RunState
 from app.search.verdict_service import PASSAGES, TRIED
-from app.tuner.labelled import MAX_QUESTIONS, TuningQuestion
+from app.tuner.questions import MAX_QUESTIONS, TuningQuestion
 from app.tuner.ranges import RANGES
 from app.tuner.repository_reports import TuningReport
 from app.tuner.schemas import Note
@@ -32,7 +32,7 @@ class LabelledQuestionIn(BaseModel):
     )
 
     @property
-    def labelled(self) -> TuningQuestion:
+    def tuning_question(self) -> TuningQuestion:
         return TuningQuestion(self.question, self.answerable, tuple(self.documents))
 
 
@@ -58,7 +58,7 @@ class QuestionsIn(BaseModel):
     set: Annotated[str, CLEANED, Field(max_length=64)] = Field("", description="评测集的编号；与 questions 二选一")
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Self:
+    def _require_one_source(self) -> Self:
         if bool(self.questions) == bool(self.set):
             raise ValueError("questions 与 set 须且只须给一个")
         return self
@@ -156,7 +156,7 @@ class ReportOut(BaseModel):
     )
 
     @classmethod
-    def of(cls, report: TuningReport, run: JobRun | None) -> Self:
+    def from_report(cls, report: TuningReport, run: JobRun | None) -> Self:
         done, total = (run.done, run.total) if run is not None else (0, 0)
         own = {name: getattr(report, name) for name in report.__dataclass_fields__}
         return cls(**own, state=run.state if run is not None else None, done=done, total=total)

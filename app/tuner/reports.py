@@ -1,4 +1,4 @@
-"""What would be better, by labelled questions: made in the background, put in force by somebody who confirms it."""
+"""Reports that recommend parameters from labelled questions: made in the background, applied after confirmation."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from app.ids import create_id
 from app.privacy import mask_personal_data
 from app.search.verdict_service import describe_verdicts
 from app.tuner import repository_reports as rows
-from app.tuner.calibrating import ScoredQuestion, calibrated
-from app.tuner.effects import CALIBRATION, SWEEP, ParameterEffect, effects
-from app.tuner.grid import MAX_POINTS, GridPoint, TriedQuestion, grid, standing, swept
-from app.tuner.labelled import TuningQuestion, enough
-from app.tuner.measuring import Measuring
-from app.tuner.ranges import checked, fitting, tuned
+from app.tuner.calibration import ScoredQuestion, calibrate_threshold
+from app.tuner.effects import CALIBRATION, SWEEP, ParameterEffect, find_effects
+from app.tuner.grid import MAX_POINTS, GridPoint, TriedQuestion, build_grid, compare_points, locate_settings
+from app.tuner.measurement import SearchMeasurement
+from app.tuner.questions import TuningQuestion, require_enough
+from app.tuner.ranges import apply_overrides, check_values, require_consistent
 from app.tuner.repository_reports import TuningReport
 from app.tuner.types import Action, Params
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 JUDGEMENT = "judgement"
 TITLES = {CALIBRATION: "门槛校准", SWEEP: "参数扫描", JUDGEMENT: "大模型出题校准"}
-"""Of what has no name of its own."""
+"""Titles of reports that have none of their own."""
 Trigger = Callable[[str, str, str], Awaitable[str]]
-"""Begins the run that makes a report: tenant, kind and id of the report -> id of the run."""
+"""Starts the run that makes a report: tenant, kind and id of the report -> id of the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewReport:
-    """What is to be found out. title: for people; parameters: of the kind."""
+    """A report to be made. title: for people; parameters: of the kind."""
 
     kind: str
     title: str
@@ -49,14 +49,14 @@ class NewReport:
 
 
 class Reports:
-    """Of all tenants."""
+    """The reports of all tenants."""
 
     def __init__(
         self,
         database: Database,
         tuner: Tuner,
         tenants: Tenants,
-        measuring: Measuring,
+        measuring: SearchMeasurement,
         judging: VerdictService,
         trigger: Trigger,
     ) -> None:
@@ -67,80 +67,82 @@ class Reports:
         self.judging = judging
         self._trigger = trigger
 
-    async def begin(self, tenant: str, wish: NewReport, questions: Sequence[TuningQuestion] = ()) -> TuningReport:
-        """Of questions without personal data, which are kept until the report is made; a model writes its own. Raises
-        InvalidRequest, Conflict.
+    async def begin_report(self, tenant: str, new: NewReport, questions: Sequence[TuningQuestion] = ()) -> TuningReport:
+        """Stores a new report and starts the run that makes it. The questions are stored without personal data until it
+        is finished; for a judgement a model writes its own. Raises InvalidRequest, Conflict.
         """
-        if wish.kind == JUDGEMENT:
+        if new.kind == JUDGEMENT:
             search = (await self._tenants.get_parts(tenant)).retriever
-            self.judging.prepare(tenant, search, wish.parameters["passages"])  # refused now, not by the run
+            self.judging.prepare(tenant, search, new.parameters["passages"])  # refused now, not by the run
         else:
-            enough(questions)
-        if wish.kind == SWEEP:
-            points = _points(wish.parameters)
+            require_enough(questions)
+        if new.kind == SWEEP:
+            points = _build_points(new.parameters)
             if len(points) > MAX_POINTS:
                 raise InvalidRequest(f"一次最多扫描 {MAX_POINTS} 个组合", code="too_many_points", most=MAX_POINTS)
             for point in points:
-                fitting(tuned(self._tuner.settings, checked(point.values(), self._tuner.settings)))
-        asked = [replace(question, text=mask_personal_data(question.text)) for question in questions]
-        report = TuningReport(create_id(), wish.kind, wish.title, wish.parameters, "", None, wish.by, now(), None, None)
-        await self._database.transact(lambda connection: rows.add(connection, tenant, report, asked))
+                require_consistent(
+                    apply_overrides(self._tuner.settings, check_values(point.to_values(), self._tuner.settings))
+                )
+        masked = [replace(question, text=mask_personal_data(question.text)) for question in questions]
+        report = TuningReport(create_id(), new.kind, new.title, new.parameters, "", None, new.by, now(), None, None)
+        await self._database.transact(lambda connection: rows.add_report(connection, tenant, report, masked))
         try:
-            run = await self._trigger(tenant, wish.kind, report.id)
+            run = await self._trigger(tenant, new.kind, report.id)
         except Conflict:
-            await self.drop(tenant, report.id)
+            await self.delete_report(tenant, report.id)
             raise
-        await self._database.transact(lambda connection: rows.started(connection, tenant, report.id, run))
+        await self._database.transact(lambda connection: rows.set_run(connection, tenant, report.id, run))
         return replace(report, run_id=run)
 
-    async def estimate(self, tenant: str, passages: int) -> JudgingEstimate:
-        """What it takes to have a model judge so many passages. Raises Conflict, GenerationUnavailable."""
+    async def estimate_judging(self, tenant: str, passages: int) -> JudgingEstimate:
+        """Estimates the cost of having a model judge so many passages. Raises Conflict, GenerationUnavailable."""
         return await self.judging.prepare_estimate(tenant, (await self._tenants.get_parts(tenant)).retriever, passages)
 
-    async def find(self, tenant: str, report_id: str) -> TuningReport:
-        """Raises NotFound."""
+    async def find_report(self, tenant: str, report_id: str) -> TuningReport:
+        """Returns a report. Raises NotFound."""
         async with self._database.read() as connection:
-            found = await connection.run_sync(rows.find, tenant, report_id)
+            found = await connection.run_sync(rows.find_report, tenant, report_id)
         if found is None:
-            raise _unknown(report_id)
+            raise _build_unknown_error(report_id)
         return found
 
-    async def page(self, tenant: str, kind: str, limit: int, offset: int) -> tuple[list[TuningReport], int]:
-        """Reports, the latest first, and how many there are."""
+    async def load_page(self, tenant: str, kind: str, limit: int, offset: int) -> tuple[list[TuningReport], int]:
+        """Returns one page of reports, the latest first, and the total number."""
         async with self._database.read() as connection:
-            return await connection.run_sync(rows.page, tenant, kind, limit, offset)
+            return await connection.run_sync(rows.load_page, tenant, kind, limit, offset)
 
-    async def effects(self, tenant: str) -> dict[str, ParameterEffect]:
-        """By parameter, what the last calibration and the last sweep of this base say of a step up and down."""
+    async def find_effects(self, tenant: str) -> dict[str, ParameterEffect]:
+        """Returns by parameter what the last calibration and sweep of this base say about a step up and down."""
         async with self._database.read() as connection:
             found = {kind: await connection.run_sync(rows.find_latest, tenant, kind) for kind in (CALIBRATION, SWEEP)}
         made = {kind: report for kind, report in found.items() if report is not None}
         parts = await self._tenants.get_parts(tenant)
-        return effects(made, parts.tuned.settings, parts.retriever.revision, parts.tuned.params.version)
+        return find_effects(made, parts.tuned.settings, parts.retriever.revision, parts.tuned.params.version)
 
-    async def drop(self, tenant: str, report_id: str) -> None:
-        """Deletes a report; a run that makes it finds nothing to do. Raises NotFound."""
-        if not await self._database.transact(lambda connection: rows.drop(connection, tenant, report_id)):
-            raise _unknown(report_id)
+    async def delete_report(self, tenant: str, report_id: str) -> None:
+        """Deletes a report; a run that was to make it does nothing. Raises NotFound."""
+        if not await self._database.transact(lambda connection: rows.delete_report(connection, tenant, report_id)):
+            raise _build_unknown_error(report_id)
 
-    async def apply(self, tenant: str, report_id: str, *, by: str, note: str = "") -> Params:
-        """Puts in force what a report recommends, unless the parameters changed since it looked at them; a model's
-        verdicts move no parameter. Raises NotFound, Conflict, InvalidRequest.
+    async def apply_report(self, tenant: str, report_id: str, *, by: str, note: str = "") -> Params:
+        """Puts in force what a report recommends, unless the parameters changed since it was made; the verdicts of a
+        model change no parameter. Raises NotFound, Conflict, InvalidRequest.
         """
-        report = await self.find(tenant, report_id)
+        report = await self.find_report(tenant, report_id)
         if report.result is None:
             raise Conflict("还没有做完，没有可采用的结果", code="report_not_finished", id=report_id)
         if report.kind == JUDGEMENT:
             await self.judging.put_in_force(tenant, report_id, report.result, by=by)
-            params = (await self._tuner.read(tenant)).params
+            params = (await self._tuner.reload_settings(tenant)).params
             await self._database.transact(
-                lambda connection: rows.applied(connection, tenant, report_id, params.version)
+                lambda connection: rows.set_applied_version(connection, tenant, report_id, params.version)
             )
             return params
         values: dict[str, float] = report.result["values"]
         if not values:
             raise Conflict("这份结果没有建议改动", code="nothing_recommended", id=report_id)
-        params = await self._tuner.put(
+        params = await self._tuner.set_values(
             tenant,
             values,
             by=by,
@@ -148,25 +150,29 @@ class Reports:
             expected=report.result["params_version"],
             action=Action.CALIBRATION,
         )
-        await self._database.transact(lambda connection: rows.applied(connection, tenant, report_id, params.version))
+        await self._database.transact(
+            lambda connection: rows.set_applied_version(connection, tenant, report_id, params.version)
+        )
         return params
 
-    async def make(self, context: JobContext) -> dict[str, Any]:
-        """The work of a run."""
+    async def make_report(self, context: JobContext) -> dict[str, Any]:
+        """Makes a report: the work of a job run. Returns the result of the run."""
         tenant, report_id = context.tenant, context.parameters["report"]
         async with self._database.read() as connection:
-            report = await connection.run_sync(rows.find, tenant, report_id)
-            questions = await connection.run_sync(rows.asked, tenant, report_id)
+            report = await connection.run_sync(rows.find_report, tenant, report_id)
+            questions = await connection.run_sync(rows.load_questions, tenant, report_id)
         if report is None or questions is None:
             return {"report": report_id, "made": False}
         async with self._tenants.use_parts(tenant) as parts:
             about = {"revision": parts.retriever.revision, "params_version": parts.tuned.params.version}
-            make = {CALIBRATION: self._calibration, SWEEP: self._sweep, JUDGEMENT: self._judgement}[report.kind]
+            make = {CALIBRATION: self._run_calibration, SWEEP: self._run_sweep, JUDGEMENT: self._run_judgement}[
+                report.kind
+            ]
             result = about | await make(context, parts.retriever, report.parameters, questions)
-        await self._database.transact(lambda connection: rows.finish(connection, tenant, report_id, result))
+        await self._database.transact(lambda connection: rows.set_result(connection, tenant, report_id, result))
         return {"report": report_id, "made": True}
 
-    async def _calibration(
+    async def _run_calibration(
         self,
         context: JobContext,
         search: CalibratedSearch,
@@ -174,12 +180,12 @@ class Reports:
         questions: Sequence[TuningQuestion],
     ) -> dict[str, Any]:
         scored, least = [], search.settings.min_surviving_chunks
-        async for found in self._measuring.asked(search, questions):
-            scored.append(ScoredQuestion(found.question.answerable, found.probability(least)))
+        async for found in self._measuring.search_questions(search, questions):
+            scored.append(ScoredQuestion(found.question.answerable, found.find_passing_threshold(least)))
             await context.report_progress(len(scored), len(questions))
-        return await asyncio.to_thread(calibrated, scored, search.settings, parameters["refusal"])
+        return await asyncio.to_thread(calibrate_threshold, scored, search.settings, parameters["refusal"])
 
-    async def _judgement(
+    async def _run_judgement(
         self,
         context: JobContext,
         search: CalibratedSearch,
@@ -196,32 +202,36 @@ class Reports:
         await context.report_progress(total, total)
         return await asyncio.to_thread(describe_verdicts, verdicts, search.settings.similarity_threshold)
 
-    async def _sweep(
+    async def _run_sweep(
         self,
         context: JobContext,
         search: CalibratedSearch,
         parameters: dict[str, Any],
         questions: Sequence[TuningQuestion],
     ) -> dict[str, Any]:
-        points, outcomes = _points(parameters), list[list[TriedQuestion]]()
+        points, outcomes = _build_points(parameters), list[list[TriedQuestion]]()
         total, done = (len(points) + 1) * len(questions), 0
         for point in (None, *points):
             if point is None:
                 tried = search
             else:
-                tried = await self._measuring.calibrated(search, tuned(search.settings, point.values()))
+                tried = await self._measuring.calibrate_search(
+                    search, apply_overrides(search.settings, point.to_values())
+                )
             found = []
-            async for one in self._measuring.asked(tried, questions):
-                found.append(one.outcome())
+            async for one in self._measuring.search_questions(tried, questions):
+                found.append(one.build_outcome())
                 done += 1
                 await context.report_progress(done, total)
             outcomes.append(found)
-        return await asyncio.to_thread(swept, standing(search.settings), outcomes[0], points, outcomes[1:])
+        return await asyncio.to_thread(
+            compare_points, locate_settings(search.settings), outcomes[0], points, outcomes[1:]
+        )
 
 
-def _points(parameters: dict[str, Any]) -> list[GridPoint]:
-    return grid(parameters["alphas"], parameters["ks"], parameters["widths"])
+def _build_points(parameters: dict[str, Any]) -> list[GridPoint]:
+    return build_grid(parameters["alphas"], parameters["ks"], parameters["widths"])
 
 
-def _unknown(report_id: str) -> NotFound:
+def _build_unknown_error(report_id: str) -> NotFound:
     return NotFound(f"没有编号为 {report_id} 的报告，可能已被删除", code="report_not_found", id=report_id)

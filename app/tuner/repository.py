@@ -16,30 +16,30 @@ _TABLE = TunerParams
 _LATEST = (
     select(_TABLE.__table__).where(_TABLE.tenant_id == bindparam("tenant")).order_by(_TABLE.version.desc()).limit(1)
 )
-"""Made once: to put a statement together anew costs as much as to carry it out."""
+"""Built once: building the statement costs as much as running it."""
 
 
-def latest(connection: Connection, tenant: str) -> Params:
-    """The version in force; version 0 where there is none."""
+def find_latest(connection: Connection, tenant: str) -> Params:
+    """Returns the version in force; version 0 where there is none."""
     row = connection.execute(_LATEST, {"tenant": tenant}).first()
-    return Params() if row is None else _params(row)
+    return Params() if row is None else _build_params(row)
 
 
-def find(connection: Connection, tenant: str, version: int) -> Params | None:
-    """One version."""
-    row = connection.execute(select(_TABLE).where(_of(tenant), _TABLE.version == version)).first()
-    return None if row is None else _params(row)
+def find_params(connection: Connection, tenant: str, version: int) -> Params | None:
+    """Returns one version; None where there is none of that number."""
+    row = connection.execute(select(_TABLE).where(_match_tenant(tenant), _TABLE.version == version)).first()
+    return None if row is None else _build_params(row)
 
 
-def page(connection: Connection, tenant: str, limit: int, offset: int) -> tuple[list[Params], int]:
-    """Versions, the latest first, and how many there are."""
-    total = connection.execute(select(func.count()).select_from(_TABLE).where(_of(tenant))).scalar_one()
-    query = select(_TABLE).where(_of(tenant)).order_by(_TABLE.version.desc()).limit(limit).offset(offset)
-    return [_params(row) for row in connection.execute(query)], total
+def load_page(connection: Connection, tenant: str, limit: int, offset: int) -> tuple[list[Params], int]:
+    """Returns one page of versions, the latest first, and the total number."""
+    total = connection.execute(select(func.count()).select_from(_TABLE).where(_match_tenant(tenant))).scalar_one()
+    query = select(_TABLE).where(_match_tenant(tenant)).order_by(_TABLE.version.desc()).limit(limit).offset(offset)
+    return [_build_params(row) for row in connection.execute(query)], total
 
 
-def add(connection: Connection, tenant: str, params: Params) -> bool:
-    """Adds a version; False where another of its number is there already."""
+def add_params(connection: Connection, tenant: str, params: Params) -> bool:
+    """Adds a version; False where one of its number exists already."""
     values: dict[str, Any] = {
         "tenant_id": tenant,
         "version": params.version,
@@ -54,11 +54,11 @@ def add(connection: Connection, tenant: str, params: Params) -> bool:
     return connection.execute(added).first() is not None
 
 
-def _of(tenant: str) -> ColumnElement[bool]:
+def _match_tenant(tenant: str) -> ColumnElement[bool]:
     return _TABLE.tenant_id == tenant
 
 
-def _params(row: Row[Any]) -> Params:
+def _build_params(row: Row[Any]) -> Params:
     found: TunerParams | Any = row
     changes = {name: (before, after) for name, (before, after) in found.changes.items()}
     return Params(found.version, Action(found.action), found.overrides, changes, found.by, found.note, found.created_at)

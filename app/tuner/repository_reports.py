@@ -11,15 +11,13 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.sql import ColumnElement
 
 from app.db.base import now
-from app.tuner.labelled import TuningQuestion
+from app.tuner.questions import TuningQuestion
 from app.tuner.tables import TunerReport as Table
 
 
 @dataclass(frozen=True, slots=True)
 class TuningReport:
-    """total: how many questions; result: None before it is made; applied: the version of the parameters that took
-    its values over.
-    """
+    """A stored report. result: None before it is finished; applied: the version of the parameters with its values."""
 
     id: str
     kind: str
@@ -36,44 +34,46 @@ class TuningReport:
 _COLUMNS = tuple(getattr(Table, item.name) for item in fields(TuningReport))
 
 
-def add(connection: Connection, tenant: str, report: TuningReport, questions: Sequence[TuningQuestion]) -> None:
-    """A report that is to be made of these questions."""
+def add_report(connection: Connection, tenant: str, report: TuningReport, questions: Sequence[TuningQuestion]) -> None:
+    """Adds a report that is to be made from these questions."""
     own: Mapping[str, Any] = {item.name: getattr(report, item.name) for item in fields(TuningReport)}
     connection.execute(
         insert(Table).values(tenant_id=tenant, questions=[question.to_json() for question in questions], **own)
     )
 
 
-def started(connection: Connection, tenant: str, report_id: str, run_id: str) -> None:
-    """By which run it is made."""
-    connection.execute(update(Table).where(_of(tenant, report_id)).values(run_id=run_id))
+def set_run(connection: Connection, tenant: str, report_id: str, run_id: str) -> None:
+    """Stores the run that makes a report."""
+    connection.execute(update(Table).where(_match_report(tenant, report_id)).values(run_id=run_id))
 
 
-def asked(connection: Connection, tenant: str, report_id: str) -> list[TuningQuestion] | None:
-    """The questions of a report that is not made yet; None where there is none."""
-    stored = connection.execute(select(Table.questions).where(_of(tenant, report_id))).scalar_one_or_none()
+def load_questions(connection: Connection, tenant: str, report_id: str) -> list[TuningQuestion] | None:
+    """Returns the questions of a report that is not finished yet; None where there is none."""
+    stored = connection.execute(select(Table.questions).where(_match_report(tenant, report_id))).scalar_one_or_none()
     return None if stored is None else [TuningQuestion.from_json(one) for one in stored]
 
 
-def finish(connection: Connection, tenant: str, report_id: str, result: dict[str, Any]) -> None:
+def set_result(connection: Connection, tenant: str, report_id: str, result: dict[str, Any]) -> None:
     """What came of it; the questions go."""
     values = {"result": result, "questions": None, "finished_at": now()}
-    connection.execute(update(Table).where(_of(tenant, report_id)).values(values))
+    connection.execute(update(Table).where(_match_report(tenant, report_id)).values(values))
 
 
-def applied(connection: Connection, tenant: str, report_id: str, version: int) -> None:
-    """Its values are in force from this version of the parameters on."""
-    connection.execute(update(Table).where(_of(tenant, report_id)).values(applied=version))
+def set_applied_version(connection: Connection, tenant: str, report_id: str, version: int) -> None:
+    """Stores the version of the parameters that has the values of a report."""
+    connection.execute(update(Table).where(_match_report(tenant, report_id)).values(applied=version))
 
 
-def find(connection: Connection, tenant: str, report_id: str) -> TuningReport | None:
-    """One report."""
-    row = connection.execute(select(*_COLUMNS).where(_of(tenant, report_id))).first()
+def find_report(connection: Connection, tenant: str, report_id: str) -> TuningReport | None:
+    """Returns one report; None where there is none."""
+    row = connection.execute(select(*_COLUMNS).where(_match_report(tenant, report_id))).first()
     return None if row is None else TuningReport(**row._mapping)
 
 
-def page(connection: Connection, tenant: str, kind: str, limit: int, offset: int) -> tuple[list[TuningReport], int]:
-    """Reports, the latest first, and how many there are. kind: "" for all."""
+def load_page(
+    connection: Connection, tenant: str, kind: str, limit: int, offset: int
+) -> tuple[list[TuningReport], int]:
+    """Returns one page of reports, the latest first, and the total number. kind: "" for all."""
     mine = Table.tenant_id == tenant
     if kind:
         mine &= Table.kind == kind
@@ -83,16 +83,16 @@ def page(connection: Connection, tenant: str, kind: str, limit: int, offset: int
 
 
 def find_latest(connection: Connection, tenant: str, kind: str) -> TuningReport | None:
-    """The last one of a kind that is made."""
+    """Returns the last finished report of a kind; None where there is none."""
     made = (Table.tenant_id == tenant) & (Table.kind == kind) & Table.finished_at.is_not(None)
     row = connection.execute(select(*_COLUMNS).where(made).order_by(Table.finished_at.desc()).limit(1)).first()
     return None if row is None else TuningReport(**row._mapping)
 
 
-def drop(connection: Connection, tenant: str, report_id: str) -> bool:
-    """Whether there was one to delete."""
-    return connection.execute(delete(Table).where(_of(tenant, report_id))).rowcount > 0
+def delete_report(connection: Connection, tenant: str, report_id: str) -> bool:
+    """Deletes a report; False where there is none."""
+    return connection.execute(delete(Table).where(_match_report(tenant, report_id))).rowcount > 0
 
 
-def _of(tenant: str, report_id: str) -> ColumnElement[bool]:
+def _match_report(tenant: str, report_id: str) -> ColumnElement[bool]:
     return (Table.tenant_id == tenant) & (Table.id == report_id)

@@ -9,17 +9,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.http.fields import CLEANED
 from app.settings import Settings
-from app.tuner.ranges import RANGES, Range, range_of
-from app.tuner.types import MAX_NOTE_CHARS, NAMES, Action, Params, TunableSettings, Tuned
+from app.tuner.ranges import RANGES, Range, find_range
+from app.tuner.types import MAX_NOTE_CHARS, NAMES, Action, Params, TunableSettings, TunedSettings
 
 
-def _number(allowed: Range) -> dict[str, Any]:
+def _describe_range(allowed: Range) -> dict[str, Any]:
     kind = "integer" if allowed.whole else "number"
     return {"type": kind, "minimum": allowed.low, "maximum": allowed.high, "title": allowed.title}
 
 
 NAMED: dict[str, Any] = {
-    "properties": {name: _number(allowed) for name, allowed in RANGES.items()},
+    "properties": {name: _describe_range(allowed) for name, allowed in RANGES.items()},
     "additionalProperties": False,
 }
 """Parameters and their ranges in the schema of a body. `app.tuner.ranges` refuses the rest, with a code of its own."""
@@ -81,15 +81,18 @@ class ParamsOut(BaseModel):
     changed_at: datetime | None = None
 
     @classmethod
-    def of(cls, tuned: Tuned, settings: Settings) -> Self:
+    def from_tuned_settings(cls, tuned: TunedSettings, settings: Settings) -> Self:
         """settings: the defaults."""
-        values, default = TunableSettings.of(tuned.settings).values(), TunableSettings.of(settings).values()
+        values, default = (
+            TunableSettings.from_settings(tuned.settings).to_values(),
+            TunableSettings.from_settings(settings).to_values(),
+        )
         found = []
         for name in NAMES:
-            allowed = range_of(name, settings)
-            told = {"low": allowed.low, "high": allowed.high, "whole": allowed.whole, "title": allowed.title}
+            allowed = find_range(name, settings)
+            bounds = {"low": allowed.low, "high": allowed.high, "whole": allowed.whole, "title": allowed.title}
             differs = values[name] != default[name]
-            found.append(ParamOut(name=name, value=values[name], default=default[name], tuned=differs, **told))
+            found.append(ParamOut(name=name, value=values[name], default=default[name], tuned=differs, **bounds))
         last = tuned.params
         return cls(version=last.version, params=found, by=last.by, note=last.note, changed_at=last.created_at)
 
@@ -114,7 +117,7 @@ class ParamsVersionOut(BaseModel):
     overrides: dict[str, float] = Field(description="这一版里与默认不同的参数")
 
     @classmethod
-    def of(cls, params: Params) -> Self:
+    def from_params(cls, params: Params) -> Self:
         changes = [ChangeOut(name=name, before=old, after=new) for name, (old, new) in params.changes.items()]
         return cls(
             version=params.version,

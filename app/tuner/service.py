@@ -1,4 +1,4 @@
-"""The parameters of tenants: what holds now, every change with who made it, and the way back."""
+"""The parameters of tenants: those in force, every change with its author, and how to go back."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from loguru import logger
 from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.tuner import repository
-from app.tuner.ranges import RANGES, checked, fitting, tuned
-from app.tuner.types import Action, Params, TunableSettings, Tuned, Values
+from app.tuner.ranges import RANGES, apply_overrides, check_values, require_consistent
+from app.tuner.types import Action, Params, TunableSettings, TunedSettings, Values
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 FRESH_SECONDS = 0.5
-"""How long another process may still answer by the old parameters."""
+"""How long another process may still answer with the old parameters."""
 
 
 class Tuner:
@@ -42,11 +42,11 @@ class Tuner:
         self.settings = settings
         self._prepare = prepare
         self._clock = clock
-        self._known: dict[str, tuple[Tuned, float]] = {}
+        self._known: dict[str, tuple[TunedSettings, float]] = {}
         self._reading: dict[str, asyncio.Lock] = {}
 
-    async def of(self, tenant: str) -> Tuned:
-        """What holds for a tenant; the same object as long as nothing changed."""
+    async def get_tuned_settings(self, tenant: str) -> TunedSettings:
+        """Returns what is in force for a tenant; the same object as long as nothing changed."""
         known = self._known.get(tenant)
         if known is not None and self._clock() < known[1]:
             return known[0]
@@ -54,28 +54,28 @@ class Tuner:
             known = self._known.get(tenant)
             if known is not None and self._clock() < known[1]:
                 return known[0]
-            return await self.read(tenant)
+            return await self.reload_settings(tenant)
 
-    def settings_of(self, tenant: str) -> Settings:
-        """The tenant's, as this process knows them by now; those of the process where nobody asked yet."""
+    def get_known_settings(self, tenant: str) -> Settings:
+        """Returns the tenant's settings as far as this process has read them; those of the process where it has not."""
         known = self._known.get(tenant)
         return known[0].settings if known is not None else self.settings
 
-    async def read(self, tenant: str) -> Tuned:
-        """The same from SQL: what this process just changed holds in it at once."""
+    async def reload_settings(self, tenant: str) -> TunedSettings:
+        """Reads the parameters from the database, so that a change by this process is in force in it at once."""
         started = self._clock()
-        params = await self._database.run_in_reader(lambda connection: repository.latest(connection, tenant))
+        params = await self._database.run_in_reader(lambda connection: repository.find_latest(connection, tenant))
         known = self._known.get(tenant)
         if known is not None and known[1] > started + FRESH_SECONDS:  # what began later, after a change, came in first
             return known[0]
         if known is not None and known[0].params == params:
             found = known[0]
         else:
-            found = Tuned(self._served(tenant, params.overrides), params)
+            found = TunedSettings(self._build_settings(tenant, params.overrides), params)
         self._known[tenant] = found, started + FRESH_SECONDS
         return found
 
-    async def put(
+    async def set_values(
         self,
         tenant: str,
         values: Values,
@@ -85,102 +85,123 @@ class Tuner:
         expected: int | None = None,
         action: Action = Action.PUT,
     ) -> Params:
-        """Sets parameters; the others stay. expected: the version that they were chosen by. Raises InvalidRequest,
-        Conflict.
+        """Sets parameters; the others stay.
+
+        Args:
+            tenant: Whose they are.
+            values: By name.
+            by: Who sets them.
+            note: Why.
+            expected: The version that the caller saw; None checks nothing.
+            action: What made the change.
+
+        Returns:
+            The new version, or the one in force where nothing differs.
+
+        Raises:
+            InvalidRequest: An unknown name, or a value out of range.
+            Conflict: Another version is in force, or the values contradict each other.
         """
-        taken = checked(values, self.settings)
-        return await self._change(
-            tenant, lambda now: {**now, **taken}, Params(action=action, by=by, note=note), expected
+        accepted = check_values(values, self.settings)
+        return await self._change_values(
+            tenant, lambda now: {**now, **accepted}, Params(action=action, by=by, note=note), expected
         )
 
-    async def reset(self, tenant: str, names: Iterable[str], *, by: str, note: str = "") -> Params:
-        """Back to the settings of the process; names: of these alone, none means all. Raises InvalidRequest,
+    async def reset_values(self, tenant: str, names: Iterable[str], *, by: str, note: str = "") -> Params:
+        """Resets parameters to the settings of the process. names: which ones, none means all. Raises InvalidRequest,
         Conflict.
         """
         left = frozenset(names) or frozenset(RANGES)
         if wrong := sorted(left - RANGES.keys()):
             raise InvalidRequest(f"没有名为 {wrong[0]} 的参数", code="unknown_parameter", name=wrong[0])
         made = Params(action=Action.RESET, by=by, note=note)
-        return await self._change(tenant, lambda now: {name: now[name] for name in now if name not in left}, made)
+        return await self._change_values(
+            tenant, lambda now: {name: now[name] for name in now if name not in left}, made
+        )
 
-    async def revert(self, tenant: str, version: int, *, by: str, note: str = "") -> Params:
-        """Back to what a version was; 0 is before the first. What lies outside of the ranges by now is refused. Raises
-        NotFound, InvalidRequest, Conflict.
+    async def revert_to_version(self, tenant: str, version: int, *, by: str, note: str = "") -> Params:
+        """Sets all parameters to what they were in a version; 0 is before the first. Values outside of the ranges of
+        today are refused. Raises NotFound, InvalidRequest, Conflict.
         """
-        there = await self.version(tenant, version)
-        overrides = checked({name: there.overrides[name] for name in there.overrides if name in RANGES}, self.settings)
+        there = await self.load_version(tenant, version)
+        overrides = check_values(
+            {name: there.overrides[name] for name in there.overrides if name in RANGES}, self.settings
+        )
         made = Params(action=Action.REVERT, by=by, note=note or f"恢复到第 {version} 版")
-        return await self._change(tenant, lambda _: overrides, made)
+        return await self._change_values(tenant, lambda _: overrides, made)
 
-    async def version(self, tenant: str, version: int) -> Params:
-        """A version of the parameters. Raises NotFound."""
+    async def load_version(self, tenant: str, version: int) -> Params:
+        """Returns a version of the parameters. Raises NotFound."""
         if version == 0:
             return Params()
         async with self._database.read() as connection:
-            found = await connection.run_sync(repository.find, tenant, version)
+            found = await connection.run_sync(repository.find_params, tenant, version)
         if found is None:
             raise NotFound(f"没有第 {version} 版参数", code="params_version_not_found", version=version)
         return found
 
-    async def history(self, tenant: str, limit: int, offset: int) -> tuple[list[Params], int]:
-        """Versions, the latest first, and how many there are."""
+    async def list_versions(self, tenant: str, limit: int, offset: int) -> tuple[list[Params], int]:
+        """Returns one page of versions, the latest first, and the total number."""
         async with self._database.read() as connection:
-            return await connection.run_sync(repository.page, tenant, limit, offset)
+            return await connection.run_sync(repository.load_page, tenant, limit, offset)
 
-    async def ready(self, tenant: str, overrides: Values) -> Settings:
-        """The settings with these overrides, once the tenant's search is ready for them. Raises Conflict where
-        they cannot stand together.
+    async def prepare_settings(self, tenant: str, overrides: Values) -> Settings:
+        """Prepares the tenant's search for these overrides, and returns the settings with them. Raises Conflict where
+        they contradict each other.
         """
-        settings = fitting(tuned(self.settings, overrides))
+        settings = require_consistent(apply_overrides(self.settings, overrides))
         await self._prepare(tenant, settings)
         return settings
 
-    async def _change(
+    async def _change_values(
         self,
         tenant: str,
         change: Callable[[Values], Values],
         made: Params,
         expected: int | None = None,
     ) -> Params:
-        before = (await self.read(tenant)).params
+        before = (await self.reload_settings(tenant)).params
         if expected is not None and expected != before.version:
-            raise outdated(before.version)
+            raise build_outdated_error(before.version)
         params = replace(
-            made, version=before.version + 1, overrides=self._differing(change(before.overrides)), created_at=now()
+            made, version=before.version + 1, overrides=self._drop_defaults(change(before.overrides)), created_at=now()
         )
-        changes = self._changes(before, params)
+        changes = self._list_changes(before, params)
         if not changes:
             return before
-        await self.ready(tenant, params.overrides)
+        await self.prepare_settings(tenant, params.overrides)
         params = replace(params, changes=changes)
 
         def write(connection: Connection) -> None:
-            if not repository.add(connection, tenant, params):
-                raise outdated(params.version)
+            if not repository.add_params(connection, tenant, params):
+                raise build_outdated_error(params.version)
 
         await self._database.transact(write)
-        await self.read(tenant)
+        await self.reload_settings(tenant)
         return params
 
-    def _differing(self, overrides: Values) -> Values:
-        """What is as the settings have it is no parameter of the tenant's own."""
-        default = TunableSettings.of(self.settings).values()
+    def _drop_defaults(self, overrides: Values) -> Values:
+        """Returns the overrides that differ from the settings of the process."""
+        default = TunableSettings.from_settings(self.settings).to_values()
         return {name: value for name, value in overrides.items() if default.get(name) != value}
 
-    def _changes(self, before: Params, after: Params) -> dict[str, tuple[float, float]]:
-        old, new = (TunableSettings.of(tuned(self.settings, one.overrides)).values() for one in (before, after))
+    def _list_changes(self, before: Params, after: Params) -> dict[str, tuple[float, float]]:
+        old, new = (
+            TunableSettings.from_settings(apply_overrides(self.settings, one.overrides)).to_values()
+            for one in (before, after)
+        )
         return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
 
-    def _served(self, tenant: str, overrides: Values) -> Settings:
-        """The settings of the process may have changed since a tenant chose its own."""
+    def _build_settings(self, tenant: str, overrides: Values) -> Settings:
+        """Returns the settings with the overrides; without them where they no longer fit those of the process."""
         try:
-            return fitting(tuned(self.settings, overrides))
+            return require_consistent(apply_overrides(self.settings, overrides))
         except Conflict as error:
-            message = "the tenant's parameters no longer fit the settings, which serve in their place: {}"
+            message = "the tenant's parameters no longer fit the settings, which are used instead: {}"
             logger.bind(tenant=tenant).error(message, error)
             return self.settings
 
 
-def outdated(version: int) -> Conflict:
-    """version: that stands there. Somebody else came first."""
+def build_outdated_error(version: int) -> Conflict:
+    """Builds the error of a change that another one came before. version: the one in force."""
     return Conflict("参数刚被别人改过，请看过最新的一版再改。", code="params_changed_meanwhile", version=version)

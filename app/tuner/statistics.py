@@ -18,7 +18,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The mean of one thing less that of another, with its 95 % interval and the chance of one as large by luck."""
+    """The difference of two means, with its 95 % interval and the probability of one as large by chance."""
 
     value: float
     low: float
@@ -26,22 +26,29 @@ class Difference:
     p: float
 
     @property
-    def significant(self) -> bool:
+    def is_significant(self) -> bool:
         return self.p < ALPHA
 
     def to_json(self) -> dict[str, Any]:
-        """With what follows from it."""
-        return asdict(self) | {"significant": self.significant}
+        """Returns all fields, and whether the difference is significant."""
+        return asdict(self) | {"significant": self.is_significant}
 
 
-def best_against(
+def compare_best(
     current: Flags, others: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
 ) -> tuple[int, Difference]:
-    """Which of the others is right most often, and whether that is more than the luck of the best of so many.
+    """Finds which of the others is right most often, and tests whether that is more than the luck of the best of many.
 
-    current: shape (questions,); others: (points, questions), both whether each question came out right. A paired
-    permutation test of the maximum (Westfall and Young, 1993): under chance, which of the two was right is as likely
-    either way, question by question, for all points alike. weights: of the questions, 1 on the average.
+    A paired permutation test of the maximum (Westfall and Young, 1993): by chance, either of the two is as likely to be
+    the right one, question by question, for all points alike.
+
+    Args:
+        current: Whether each question came out right, shape (questions,).
+        others: The same for each point, shape (points, questions).
+        weights: Of the questions, 1 on average; None for equal ones.
+
+    Returns:
+        The index of the best, and its difference to `current`.
     """
     gains = others.astype(np.float64) - current.astype(np.float64)
     if weights is not None:
@@ -52,16 +59,16 @@ def best_against(
     signs = generator.choice((-1.0, 1.0), size=(ROUNDS, gains.shape[1]))
     chance = (signs @ gains.T / gains.shape[1]).max(axis=1)
     p = (1 + int((chance >= means[best] - 1e-12).sum())) / (ROUNDS + 1)
-    low, high = _resampled(gains[best], generator)
+    low, high = _resample_mean(gains[best], generator)
     return best, Difference(float(means[best]), low, high, p)
 
 
-def paired(current: Flags, other: Flags, weights: NDArray[np.float64] | None = None) -> Difference:
-    """Of one thing chosen beforehand."""
-    return best_against(current, other[np.newaxis], weights)[1]
+def compare_pair(current: Flags, other: Flags, weights: NDArray[np.float64] | None = None) -> Difference:
+    """Returns the difference of one alternative that was chosen beforehand."""
+    return compare_best(current, other[np.newaxis], weights)[1]
 
 
-def _resampled(gains: NDArray[np.float64], generator: np.random.Generator) -> tuple[float, float]:
+def _resample_mean(gains: NDArray[np.float64], generator: np.random.Generator) -> tuple[float, float]:
     rows = generator.integers(0, len(gains), size=(ROUNDS, len(gains)))
     low, high = np.percentile(gains[rows].mean(axis=1), (2.5, 97.5))
     return float(low), float(high)

@@ -1,4 +1,4 @@
-"""What of retrieval a tenant may set for itself, and what it is served by."""
+"""The parameters of retrieval that a tenant may set for itself, and the settings that follow from them."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class TunableSettings:
     retrieval_cache_ttl: float
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
-        """Those of the process, which are the defaults of its tenants."""
+    def from_settings(cls, settings: Settings) -> Self:
+        """Reads them from settings; those of the process are the defaults of its tenants."""
         return cls(**{name: getattr(settings, name) for name in NAMES})
 
-    def values(self) -> dict[str, float]:
-        """By name, in the order of this class."""
+    def to_values(self) -> dict[str, float]:
+        """Returns the values by name, in the order of this class."""
         return asdict(self)
 
 
@@ -75,8 +75,8 @@ class Params:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
-    """What a tenant is served by: `settings` with its parameters in them. The same object while nothing changes."""
+class TunedSettings:
+    """The parameters of a tenant, and `settings` with them applied; the same object while nothing changes."""
 
     settings: Settings
     params: Params = Params()

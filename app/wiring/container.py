@@ -43,7 +43,7 @@ from app.faqs.entries import EntryPreparer
 from app.faqs.importer import FaqImporter
 from app.faqs.service import FaqService
 from app.gaps.intake import GapIntake
-from app.gaps.repository_unanswered import UnansweredRepository, note
+from app.gaps.repository_unanswered import UnansweredRepository, count_questions
 from app.history.repository import ConversationSearch
 from app.history.repository_contacts import ContactHistory
 from app.history.repository_views import SavedViews
@@ -89,7 +89,7 @@ from app.tenants import Tenants
 from app.tickets.assignees import Assignees
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
-from app.tickets.sla import service_levels
+from app.tickets.sla import build_service_levels
 from app.traces.repository import TraceRepository
 from app.transcripts.repository import TranscriptRepository
 from app.transcripts.repository_history import HistoryRepository
@@ -183,14 +183,14 @@ class Container:
         self.faq_books, self.faq_importer = FaqBooks(self.faqs.stored), FaqImporter(self.faqs)
         self.evaluation_sets = EvaluationSets(database)
         self.outbox = OutboxWorker(
-            Outbox(database, {KIND: (count, note, faq_rows.note), WEBHOOK: (create_deliveries,)})
+            Outbox(database, {KIND: (count, count_questions, faq_rows.note), WEBHOOK: (create_deliveries,)})
         )
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
         self.access = Access(self.holders, lifetime)
         self.transcripts = TranscriptRepository(database, forget_and_purge, self.outbox.wake)
         self.traces, self.prompts = TraceRepository(database), PromptRepository(database)
         self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
-        self.tickets = TicketService(TicketRepository(database), service_levels(settings), self.outbox.wake)
+        self.tickets = TicketService(TicketRepository(database), build_service_levels(settings), self.outbox.wake)
         self.contacts = Contacts(ContactRepository(database), build_member_directories(businesses))
         self.desk = HumanDesk.from_parts(
             database,
@@ -232,7 +232,7 @@ class Container:
         self.tuner = Tuner(database, settings, self._prepare)
         self.tenants = Tenants(
             self.profiles,
-            self.tuner.of,
+            self.tuner.get_tuned_settings,
             partial(self._search, searches),
             self.teams.build,
             searches.retain,
@@ -327,7 +327,7 @@ class Container:
         return found
 
     async def _load_missed(self, tenant: str) -> list[tuple[str, int]]:
-        questions, _ = await self.unanswered.page(tenant, 500, often=True)
+        questions, _ = await self.unanswered.load_page(tenant, 500, often=True)
         return [(gap.question, gap.count) for gap in questions]
 
     async def get_version(self, tenant: str) -> Version:

@@ -40,7 +40,7 @@ from app.profiles.repository import ProfileRepository
 from app.redis.broadcast import Broadcast
 from app.redis.server import RedisServer
 from app.settings import Settings
-from app.tickets import repository_served
+from app.tickets import repository_desk
 from app.types import SessionKey, Side
 from app.webhooks import repository_messages
 
@@ -68,7 +68,7 @@ def _record_note(connection: Connection, key: SessionKey, note: DeskNote) -> Non
 PARTNERS = Partners(
     lock=repository_holders.lock_conversation,
     member=partial(repository_holders.settle_member, proved=prove_member),
-    served=repository_served.resolve,
+    served=repository_desk.resolve_desk_tickets,
     said=_record_message,
     noted=_record_note,
 )
@@ -136,7 +136,7 @@ class HumanDesk:
             notes=NoteRepository(database),
             staff=staff,
             teams=Teams(TeamRepository(database)),
-            solutions=SolutionRepository(database, gaps.note),
+            solutions=SolutionRepository(database, gaps.count_questions),
             feed=feed,
             queue=queue,
             service=service,

@@ -18,7 +18,7 @@ from app.gaps import repository_misses as misses
 from app.gaps import repository_unanswered as gaps
 from app.history.repository_texts import purge
 from app.idempotency import repository as requests
-from app.tickets.repository_erasure import erase
+from app.tickets.repository_erasure import erase_conversation
 from app.webhooks import repository as webhooks
 from app.webhooks.events import build_gap_subject, build_session_subject
 
@@ -45,9 +45,9 @@ def forget_conversations(connection: Connection, tenant: str, sessions: Sequence
     """
     unanswered = find_asked_gaps(conversations.load_asked_turns(connection, tenant, sessions))
     of_gaps = evaluation_sets.list_origins(connection, tenant, CaseOrigin.GAP)
-    before = clusters.questions(connection, tenant, of_gaps)
-    misses.forget(connection, tenant, sessions)
-    after = clusters.questions(connection, tenant, of_gaps)
+    before = clusters.find_questions(connection, tenant, of_gaps)
+    misses.forget_sessions(connection, tenant, sessions)
+    after = clusters.find_questions(connection, tenant, of_gaps)
     lost = {gap: question for gap, question in before.items() if after.get(gap) != question}
     evaluation_sets.forget_cases(connection, tenant, CaseOrigin.GAP, lost)
     evaluation_runs.forget_results(connection, tenant, list(lost.values()))
@@ -58,8 +58,8 @@ def forget_conversations(connection: Connection, tenant: str, sessions: Sequence
     attachments.delete_for_sessions(connection, tenant, sessions)
     if deleted:
         for session in sessions:
-            erase(connection, tenant, session)
+            erase_conversation(connection, tenant, session)
         gone = [build_session_subject(session) for session in sessions]
-        gone += map(build_gap_subject, gaps.forget(connection, tenant, KIND, unanswered))
+        gone += map(build_gap_subject, gaps.forget_questions(connection, tenant, KIND, unanswered))
         webhooks.forget_subjects(connection, tenant, gone)
     return deleted

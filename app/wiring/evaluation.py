@@ -39,7 +39,7 @@ from app.metrics import Metrics
 from app.settings import Settings
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
-from app.tickets.sla import service_levels
+from app.tickets.sla import build_service_levels
 from app.wiring.desk import HumanDesk
 from app.wiring.turns import build_turn_log
 
@@ -97,7 +97,7 @@ async def open_sandbox(container: Container, tenant: str) -> AsyncIterator[Produ
 async def _build_chat(container: Container, database: Database, stack: AsyncExitStack) -> tuple[ChatService, HumanDesk]:
     settings, metrics = container.settings, Metrics()
     conversations, limits = ConversationRepository(database), _build_unlimited(settings, metrics)
-    tickets = TicketService(TicketRepository(database), service_levels(settings), _do_nothing)
+    tickets = TicketService(TicketRepository(database), build_service_levels(settings), _do_nothing)
     contacts = Contacts(ContactRepository(database), {})
     desk = HumanDesk.from_parts(database, settings, conversations, container.profiles, tickets, limits, contacts)
     stack.push_async_callback(desk.close)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
 from app.evaluation_sets.types import CaseOrigin, NewCase
-from app.gaps.drafting import Drafting
-from app.gaps.mining import GapMining
+from app.gaps.draft_writer import DraftWriter
+from app.gaps.miner import GapMiner
 from app.gaps.repository import GapRepository
 from app.gaps.repository_drafts import DraftRepository
-from app.gaps.repository_mining import MiningRepository
+from app.gaps.repository_miner import MiningRepository
 from app.gaps.review import GapReview
 from app.gaps.workbench import GapWorkbench
 
@@ -47,15 +47,15 @@ class GapCases:
                     await self._sets.drop_case(tenant, kept.id, case.id)
 
 
-def build_gap_parts(parts: Container, models: LanguageModels) -> tuple[GapWorkbench, GapMining, GapReview]:
+def build_gap_parts(parts: Container, models: LanguageModels) -> tuple[GapWorkbench, GapMiner, GapReview]:
     """Builds the workbench, the mining and the review of gaps. parts: all but these."""
 
     async def search(tenant: str, question: str) -> Retrieval:
         return await (await parts.tenants.get_parts(tenant)).retriever.search(question)
 
     database, settings, embedder_of = parts.base.database, parts.settings, parts.base.generations.get_embedder
-    mining = GapMining(MiningRepository(database), embedder_of, search, settings.confident_threshold)
+    mining = GapMiner(MiningRepository(database), embedder_of, search, settings.confident_threshold)
     workbench, drafts = GapWorkbench(GapRepository(database), search), DraftRepository(database)
-    drafting = Drafting(workbench, drafts, lambda tenant: models.for_tenant(tenant).build_drafter())
+    drafting = DraftWriter(workbench, drafts, lambda tenant: models.for_tenant(tenant).build_drafter())
     cases = GapCases(parts.evaluation_sets)
     return workbench, mining, GapReview(database, workbench, drafting, drafts, parts.faqs, cases)

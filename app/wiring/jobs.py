@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.reread_job import RereadService, build_reread_kind
-from app.gaps.mining import mining_kind
+from app.gaps.miner import build_mining_kind
 from app.generations.reindex import build_reindex_kind
 from app.history.repository_texts import purge
 from app.indexing.verification import IndexVerification, build_verification_kind
@@ -20,10 +20,10 @@ from app.jobs.schedule import PeriodicJob, Scheduler
 from app.jobs.service import JobService
 from app.jobs.types import JobKind
 from app.jobs.worker import JobWorker
-from app.quality.service import quality_kind
+from app.quality.service import build_quality_kind
 from app.retention.service import Retention
 from app.sources.service import DueSources
-from app.tuner.kinds import tuner_kinds
+from app.tuner.kinds import build_tuner_kinds
 from app.wiring.erasure import forget_conversations
 from app.wiring.evaluation import build_evaluation_runner
 from app.wiring.sources import sync_kind
@@ -39,10 +39,10 @@ def build_job_kinds(container: Container) -> tuple[JobKind, ...]:
         build_verification_kind(_build_verification(container)),
         build_reindex_kind(container.reindexing),
         build_reread_kind(RereadService(container.base.database, container.versions)),
-        mining_kind(container.gap_mining),
+        build_mining_kind(container.gap_mining),
         sync_kind(container.sources),
-        quality_kind(container.quality),
-        *tuner_kinds(container.reports),
+        build_quality_kind(container.quality),
+        *build_tuner_kinds(container.reports),
         build_evaluation_runner(container).kind,
     )
 

@@ -18,7 +18,7 @@ from app.errors import Conflict
 from app.jobs.repository import RunRepository
 from app.jobs.types import OPEN, RunState
 from app.profiles.repository import ProfileRepository
-from app.quality.checks.registry import checks
+from app.quality.checks.registry import build_checks
 from app.quality.checks.types import IssueKind, IssueState
 from app.quality.repository import IssueFilters, StoredIssue
 from app.quality.service import KIND, Nearest, QualityOptions, QualityService
@@ -52,16 +52,16 @@ class _Sources:
         self._base = base
         self._profiles = profiles
 
-    async def index(self, tenant: str) -> Index:
+    async def get_index(self, tenant: str) -> Index:
         return await self._base.open_index(tenant)
 
-    async def vocabulary(self, tenant: str) -> list[VocabularyEntry]:
+    async def list_vocabulary(self, tenant: str) -> list[VocabularyEntry]:
         return [stored.entry for stored in await self._base.vocabulary.list_all(tenant)]
 
-    async def zone(self, tenant: str) -> ZoneInfo:
+    async def get_zone(self, tenant: str) -> ZoneInfo:
         return ZoneInfo((await self._profiles.get(tenant)).timezone)
 
-    async def near(self, tenant: str, snapshot: Snapshot, questions: Sequence[str]) -> Nearest:
+    async def find_near(self, tenant: str, snapshot: Snapshot, questions: Sequence[str]) -> Nearest:
         """As the search recalls and fuses; by keywords alone where there are no vectors. As long as it works, it rests,
         since customers ask meanwhile.
         """
@@ -93,7 +93,7 @@ class _Sources:
 def build_quality_service(settings: Settings, base: KnowledgeBase, profiles: ProfileRepository) -> QualityService:
     """Builds the quality check over the parts of one process."""
     words = split_list(settings.quality_sensitive_words)
-    return QualityService(base.database, _Sources(settings, base, profiles), checks(words))
+    return QualityService(base.database, _Sources(settings, base, profiles), build_checks(words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ async def check_alone(settings: Settings, tenant: str, document_id: str) -> None
     async with open_knowledge(settings, owns_index=True) as base:
         profiles = ProfileRepository(base.database, build_default_profile(settings))
         options = QualityOptions(document_id=document_id).model_dump()
-        await build_quality_service(settings, base, profiles).run(_Alone(tenant, parameters=options))
+        await build_quality_service(settings, base, profiles).run_check(_Alone(tenant, parameters=options))
 
 
 async def check_by_server(settings: Settings, tenant: str, document_id: str) -> None:
@@ -136,5 +136,5 @@ async def open_issues(settings: Settings, tenant: str, kind: IssueKind | None, d
     """What the last check found and nobody ignored."""
     async with open_migrated(settings.sql_url) as database:
         filters = IssueFilters(kind, None, IssueState.OPEN, document_id)
-        found, _ = await QualityService.listed(database, tenant, filters, 0, MAX_LISTED)
+        found, _ = await QualityService.load_stored_page(database, tenant, filters, 0, MAX_LISTED)
         return found

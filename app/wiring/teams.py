@@ -26,7 +26,7 @@ from app.settings import Settings
 from app.tenants import TenantParts
 from app.tickets.customers import CustomerTickets
 from app.tickets.service import TicketService
-from app.tuner.types import Tuned
+from app.tuner.types import TunedSettings
 from app.wiring.business import Business, build_sql_writer
 from app.wiring.models import LanguageModels
 
@@ -47,7 +47,9 @@ class Teams:
     reader: ReaderScale
     claim_reader: ReaderScale
 
-    def build(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile, tuned: Tuned) -> TenantParts:
+    def build(
+        self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile, tuned: TunedSettings
+    ) -> TenantParts:
         """The parts of a tenant whose knowledge base is open, by its parameters."""
         analyzer, prompts = retriever.analyzer, self.models.library.get_current()
         models = self.models.for_tenant(tenant, prompts)

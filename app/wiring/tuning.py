@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from app.evaluation.dialogues import TurnKind
 from app.settings import Settings
 from app.tuner.kinds import NAMES
-from app.tuner.labelled import MAX_QUESTIONS, TuningQuestion
-from app.tuner.measuring import Measuring
+from app.tuner.measurement import SearchMeasurement
+from app.tuner.questions import MAX_QUESTIONS, TuningQuestion
 from app.tuner.reports import Reports
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class LabelledCases:
     def __init__(self, sets: EvaluationSets) -> None:
         self._sets = sets
 
-    async def questions(self, tenant: str, name: str) -> list[TuningQuestion]:
+    async def load_questions(self, tenant: str, name: str) -> list[TuningQuestion]:
         """name: the id of a set. See `LabelledSets`."""
         cases, _ = await self._sets.list_cases(tenant, name, limit=MAX_QUESTIONS)
         found = []
@@ -45,5 +45,5 @@ def build_tuner_reports(container: Container, searches: Searches) -> Reports:
     async def trigger(tenant: str, kind: str, report: str) -> str:
         return (await container.jobs.trigger_run(tenant, NAMES[kind], {"report": report})).id
 
-    measuring = Measuring(create_trial, container.limits.slots)
+    measuring = SearchMeasurement(create_trial, container.limits.slots)
     return Reports(container.base.database, container.tuner, container.tenants, measuring, container.judging, trigger)

@@ -114,7 +114,7 @@ def judge_claims(
 ) -> list[bool]:
     """Of each, whether the check lets it stand; meanings: of each, without them words alone decide."""
     return [
-        SupportChecker(chunks[claim.document], claim.question).check(claim.text, meaning=meaning).support
+        SupportChecker(chunks[claim.document], claim.question).check_sentence(claim.text, meaning=meaning).support
         is not Support.UNSUPPORTED
         for claim, meaning in zip(claims, meanings or repeat(None, len(claims)), strict=True)
     ]
@@ -130,7 +130,7 @@ async def judge_with_model(
     cutoff = quality.calibration.cutoff if quality.calibration else 0.0
     for claim in show_progress(claims, len(claims), "说法", "条"):
         held = chunks[claim.document]
-        found = SupportChecker(held, claim.question).check(claim.text)
+        found = SupportChecker(held, claim.question).check_sentence(claim.text)
         odds = [await reader.judge(claim.text, claim.question, held[number]) for number in found.fragments]
         asked = [each for each in odds if each is not None and not found.quoted]
         stands.append(found.support is not Support.UNSUPPORTED and (not asked or max(asked) >= cutoff))
@@ -151,8 +151,8 @@ def fit(
     claims: Sequence[LabelledClaim], chunks: Mapping[str, dict[int, Chunk]], meanings: Sequence[ClaimMeaning | None]
 ) -> None:
     """Writes the forests, and prints at every threshold what they find on documents that were left out."""
-    words = [SupportChecker(chunks[claim.document], claim.question).features(claim.text) for claim in claims]
-    meant = [meaning.features() for meaning in meanings if meaning is not None]
+    words = [SupportChecker(chunks[claim.document], claim.question).compute_features(claim.text) for claim in claims]
+    meant = [meaning.compute_features() for meaning in meanings if meaning is not None]
     good = np.array([claim.good for claim in claims])
     names = sorted({claim.document for claim in claims})
     part = np.array([names.index(claim.document) % FOLDS for claim in claims])
@@ -163,7 +163,7 @@ def fit(
         chances = np.zeros(len(rows))
         for number in range(FOLDS):
             forest, test = fit_forest(rows[part != number], good[part != number]), part == number
-            chances[test] = [forest.chance(row) for row in rows[test]]
+            chances[test] = [forest.estimate_chance(row) for row in rows[test]]
         for threshold in np.arange(0.2, 0.81, 0.05):
             found, flagged = (chances[~good] < threshold).mean(), (chances[good] < threshold).mean()
             print(f"{name:8} {threshold:.2f}  bad found {found:.3f}  good flagged {flagged:.3f}")

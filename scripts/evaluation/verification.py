@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agents.types import Outcome
-from agents.verification.marks import without_marks
-from agents.verification.reply import judge
+from agents.verification.marks import strip_marks
+from agents.verification.reply import judge_reply
 from agents.verification.support import Support, SupportChecker
 from knowledge.evaluation.report import CONTEXT_FRAGMENTS, compute_share
 from knowledge.evaluation.runner import QuestionResult
@@ -28,8 +28,8 @@ def counterfactual_report(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for row in rows:
         fragments = {number: _chunk(number, text) for number, text in enumerate(row["docs"], start=1)}
         checker = SupportChecker(fragments, row["question"])
-        documents.append(checker.check(row["fake_answer"]).support is Support.SUPPORTED)
-        world.append(checker.check(row["answer"]).support is Support.UNSUPPORTED)
+        documents.append(checker.check_sentence(row["fake_answer"]).support is Support.SUPPORTED)
+        world.append(checker.check_sentence(row["answer"]).support is Support.UNSUPPORTED)
     right = [all(pair) for pair in zip(documents, world, strict=True)]
     wrong = [row["id"] for row, ok in zip(rows, right, strict=True) if not ok]
     return {
@@ -56,10 +56,10 @@ def corruption_report(results: Sequence[QuestionResult], texts: Sequence[str], s
     for result in answered:
         fragments = {number: c.chunk for number, c in enumerate(_given(result), start=1)}
         evidence = "\n".join(f"{chunk.context}\n{chunk.question or ''}\n{chunk.text}" for chunk in fragments.values())
-        reply = without_marks(result.reply.text)
+        reply = strip_marks(result.reply.text)
 
         def found(text: str, question: str = result.question.text, known: Mapping[int, Chunk] = fragments) -> bool:
-            return bool(judge(text, SupportChecker(known, question))[1].dropped)
+            return bool(judge_reply(text, SupportChecker(known, question))[1].dropped)
 
         for kind in KINDS:
             spoiled = corrupt(kind, reply, evidence, pool, chance)

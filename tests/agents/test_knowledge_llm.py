@@ -10,7 +10,7 @@ from agents.llm.fallback import FallbackGenerator
 from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Outcome, Page, Question, Replace, Settled, Token, Usage
-from agents.verification.marks import cited
+from agents.verification.marks import find_cited_numbers
 from agents.verifier import Verifier
 from agents.wording.catalogue import say
 from knowledge.types import Candidate
@@ -132,7 +132,7 @@ async def test_every_mark_has_its_source_also_where_the_check_took_a_sentence_ou
         answer = await finish([event async for event in agent.run(question)])
     assert answer.verified is not None and answer.verified.factuality == 75
     assert "包邮门槛" in answer.reply and "88" not in answer.reply
-    assert cited(answer.reply) == {source.index for source in fragments_of(answer)} == {1, 2, 3}
+    assert find_cited_numbers(answer.reply) == {source.index for source in fragments_of(answer)} == {1, 2, 3}
 
 
 async def test_an_avoided_topic_is_out_of_scope_before_any_search() -> None:

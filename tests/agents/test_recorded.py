@@ -53,8 +53,10 @@ def streamed(recorded: RecordedReply, size: int) -> list[Piece]:
     checker = SupportChecker(request.chunks, request.question)
     reply, scanner = GroundedReply(checker, 3, request.question, before), MarkScanner()
     text = recorded.reply
-    parts = [part for at in range(0, len(text), size) for part in scanner.feed(text[at : at + size])]
-    return [piece for part in (*parts, *scanner.end()) for piece in reply.write(part)] + [*reply.end()]
+    parts = [part for at in range(0, len(text), size) for part in scanner.scan_text(text[at : at + size])]
+    return [piece for part in (*parts, *scanner.flush_rest()) for piece in reply.write_part(part)] + [
+        *reply.end_reply()
+    ]
 
 
 def reads_strictly(reply: str) -> bool:
@@ -100,7 +102,7 @@ def test_what_is_sent_of_an_answer_is_said_by_the_fragment_that_it_cites() -> No
         [judged] = [piece for piece in pieces if isinstance(piece, Judged)]
         cited = [piece for piece in pieces if isinstance(piece, Citation)]
         assert all(citation.fragment in chunks and citation.fragment != PAGE for citation in cited)
-        assert all(checker.check(claim).support is Support.SUPPORTED for claim in judged.supported)
+        assert all(checker.check_sentence(claim).support is Support.SUPPORTED for claim in judged.supported)
         sent = {part.strip() for part in re.split(r"(?<=[。！？?])|\[\d+\]|\n", reply_of(pieces))}
         assert not sent & (set(judged.dropped) - set(judged.supported))
         assert bool(judged.supported) == bool(reply_of(pieces))

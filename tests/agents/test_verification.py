@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.verification.claims import clauses
-from agents.verification.names import chinese_names, latin_names
-from agents.verification.polarity import Polarised, contradicts
-from agents.verification.quantities import is_known, quantities
+from agents.verification.claims import split_clauses
+from agents.verification.names import find_chinese_names, find_latin_names
+from agents.verification.polarity import Polarity, is_contradiction
+from agents.verification.quantities import find_quantities, is_known
 from agents.verification.support import Support, SupportChecker
 from knowledge.evaluation.dataset import load_set
 from knowledge.text import fold
@@ -42,9 +42,9 @@ SAMPLES = Path(__file__).resolve().parents[2] / "knowledge" / "samples"
     ],
 )
 def test_a_quantity_is_the_same_however_it_is_written(one: str, other: str) -> None:
-    said = quantities(fold(one)).said
+    said = find_quantities(fold(one)).said
     assert said
-    assert all(is_known(quantity, quantities(fold(other)).known) for quantity in said)
+    assert all(is_known(quantity, find_quantities(fold(other)).known) for quantity in said)
 
 
 @pytest.mark.parametrize(
@@ -61,18 +61,20 @@ def test_a_quantity_is_the_same_however_it_is_written(one: str, other: str) -> N
     ],
 )
 def test_another_value_or_unit_is_another_quantity(one: str, other: str) -> None:
-    assert not all(is_known(quantity, quantities(fold(other)).known) for quantity in quantities(fold(one)).said)
+    assert not all(
+        is_known(quantity, find_quantities(fold(other)).known) for quantity in find_quantities(fold(one)).said
+    )
 
 
 @pytest.mark.parametrize("text", ["一般十分满意", "万一坏了", "千万不要", "一个手机号", "统一处理", "YS-V8"])
 def test_numerals_in_words_and_names_are_no_quantities(text: str) -> None:
-    assert "YS" in text or not quantities(fold(text)).said
-    assert latin_names(fold("YS-V8 的 60W/100W 充电，2021-02-12，8-20 位")) == {"ysv8"}
+    assert "YS" in text or not find_quantities(fold(text)).said
+    assert find_latin_names(fold("YS-V8 的 60W/100W 充电，2021-02-12，8-20 位")) == {"ysv8"}
 
 
 def test_names_of_people_places_and_works_are_found() -> None:
     text = "《头号玩家》由史蒂文·斯皮尔伯格执导，梁振英在哈尔滨出席"
-    assert {"头号玩家", "蒂文斯皮", "梁振英", "哈尔滨"} <= chinese_names(text)
+    assert {"头号玩家", "蒂文斯皮", "梁振英", "哈尔滨"} <= find_chinese_names(text)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +93,8 @@ def test_names_of_people_places_and_works_are_found() -> None:
     ],
 )
 def test_opposites_contradict_each_other(one: str, other: str) -> None:
-    assert contradicts(Polarised.of(fold(one)), Polarised.of(fold(other)))
-    assert contradicts(Polarised.of(fold(other)), Polarised.of(fold(one)))
+    assert is_contradiction(Polarity.from_text(fold(one)), Polarity.from_text(fold(other)))
+    assert is_contradiction(Polarity.from_text(fold(other)), Polarity.from_text(fold(one)))
 
 
 @pytest.mark.parametrize(
@@ -109,12 +111,15 @@ def test_opposites_contradict_each_other(one: str, other: str) -> None:
     ],
 )
 def test_the_same_in_other_words_is_no_contradiction(one: str, other: str) -> None:
-    assert not contradicts(Polarised.of(fold(one)), Polarised.of(fold(other)))
-    assert not contradicts(Polarised.of(fold(other)), Polarised.of(fold(one)))
+    assert not is_contradiction(Polarity.from_text(fold(one)), Polarity.from_text(fold(other)))
+    assert not is_contradiction(Polarity.from_text(fold(other)), Polarity.from_text(fold(one)))
 
 
 def test_short_clauses_go_with_the_one_before() -> None:
-    assert clauses("满 1,000 元可以分期，免息，最长可以分 12 期") == ["满 1,000 元可以分期，免息", "最长可以分 12 期"]
+    assert split_clauses("满 1,000 元可以分期，免息，最长可以分 12 期") == [
+        "满 1,000 元可以分期，免息",
+        "最长可以分 12 期",
+    ]
 
 
 PARAPHRASES = (
@@ -156,7 +161,7 @@ def _chunks() -> tuple[Chunk, ...]:
 
 def _check(title: str, sentence: str) -> Support:
     chunks = [chunk for chunk in _chunks() if title in chunk.document.title]
-    return SupportChecker(dict(enumerate(chunks, start=1)), "").check(sentence).support
+    return SupportChecker(dict(enumerate(chunks, start=1)), "").check_sentence(sentence).support
 
 
 @pytest.mark.parametrize(("title", "sentence"), PARAPHRASES)
@@ -181,7 +186,7 @@ def test_a_distortion_of_a_document_is_not_supported(title: str, sentence: str) 
 )
 def test_a_bare_answer_is_read_with_its_question(question: str, text: str, answer: str, support: Support) -> None:
     checker = SupportChecker({1: candidate(text, title="").chunk}, question)
-    assert checker.check(answer).support is support
+    assert checker.check_sentence(answer).support is support
 
 
 def test_a_number_that_the_fragments_contradict_nearer_to_the_question_is_not_supported() -> None:
@@ -189,5 +194,5 @@ def test_a_number_that_the_fragments_contradict_nearer_to_the_question_is_not_su
     checker = SupportChecker(
         {n: candidate(text, title="").chunk for n, text in enumerate(texts)}, "2013年芦山地震的震级"
     )
-    assert checker.check("1.0级").support is Support.SUPPORTED
-    assert checker.check("7.0级").support is Support.UNSUPPORTED
+    assert checker.check_sentence("1.0级").support is Support.SUPPORTED
+    assert checker.check_sentence("7.0级").support is Support.UNSUPPORTED

@@ -20,7 +20,7 @@ from app.documents.tables import Content, Document, DocumentVersion, IngestionFi
 from app.documents.types import FileState
 from app.faqs.repository import FaqFilters, FaqRepository
 from app.faqs.tables import FaqRow
-from app.gaps.repository_unanswered import UnansweredRepository, note
+from app.gaps.repository_unanswered import UnansweredRepository, count_questions
 from app.gaps.tables import KnowledgeGap
 from app.keys.repository import KeyFilter, KeyRepository
 from app.keys.tables import ApiKey
@@ -74,20 +74,24 @@ async def test_a_text_means_what_it_says_in_every_list(database: Database) -> No
         database, IngestionFile, *({"job_id": str(n), "path": text, "state": FileState.READY} for n, text in numbered)
     )
     await documents(database, [{"title": text} for text in TEXTS])
-    gaps, solutions, jobs = UnansweredRepository(database), SolutionRepository(database, note), JobRepository(database)
+    gaps, solutions, jobs = (
+        UnansweredRepository(database),
+        SolutionRepository(database, count_questions),
+        JobRepository(database),
+    )
     tickets, library = TicketRepository(database), DocumentRepository(database)
     for text, expected in SEARCHES.items():
         found = {
-            "tickets": [row.number for row in (await tickets.page("t", TicketFilter(text=text)))[0]],
-            "gaps": [row.id for row in (await gaps.page("t", text=text))[0]],
+            "tickets": [row.number for row in (await tickets.load_page("t", TicketFilter(text=text)))[0]],
+            "gaps": [row.id for row in (await gaps.load_page("t", text=text))[0]],
             "solutions": [row.id for row in (await solutions.load_page("t", text=text))[0]],
             "jobs": [row.id for row in (await jobs.load_page("t", JobFilter(text=text), offset=0, limit=9))[0]],
             "documents": [row.id for row in (await library.load_page("t", DocumentFilters(text=text)))[0]],
         }
         for name, keys in found.items():
             assert sorted(int(key.removeprefix("TK")) for key in keys) == sorted(expected), (name, text)
-    assert (await tickets.page("t", TicketFilter(text="tk2")))[1] == 1
-    assert (await gaps.page("other", text="型号")) == ([], 0)
+    assert (await tickets.load_page("t", TicketFilter(text="tk2")))[1] == 1
+    assert (await gaps.load_page("other", text="型号")) == ([], 0)
 
 
 async def test_lists_are_narrowed_ordered_and_paged_with_a_total(database: Database) -> None:
@@ -97,9 +101,9 @@ async def test_lists_are_narrowed_ordered_and_paged_with_a_total(database: Datab
     ]
     await keep(database, KnowledgeGap, *gaps)
     repository = UnansweredRepository(database)
-    assert [row.id for row in (await repository.page("t"))[0]] == ["2", "1", "0"]
-    assert [row.id for row in (await repository.page("t", often=True))[0]] == ["1", "2", "0"]
-    rows, total = await repository.page("t", limit=1, offset=1, outcome="no_evidence")
+    assert [row.id for row in (await repository.load_page("t"))[0]] == ["2", "1", "0"]
+    assert [row.id for row in (await repository.load_page("t", often=True))[0]] == ["1", "2", "0"]
+    rows, total = await repository.load_page("t", limit=1, offset=1, outcome="no_evidence")
     assert ([row.id for row in rows], total) == (["0"], 2)
 
     await keep(database, Webhook, {"id": "w"}, {"id": "v"})
@@ -122,7 +126,7 @@ async def test_lists_are_narrowed_ordered_and_paged_with_a_total(database: Datab
     await keep(
         database, DeskSolution, *({"id": str(n), "question_hash": str(n), "created_at": at(n)} for n in range(3))
     )
-    solutions, total = await SolutionRepository(database, note).load_page("t", offset=1, limit=1)
+    solutions, total = await SolutionRepository(database, count_questions).load_page("t", offset=1, limit=1)
     assert ([row.id for row in solutions], total) == (["1"], 3)
 
 

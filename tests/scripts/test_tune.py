@@ -27,7 +27,7 @@ async def test_parameters_are_set_and_put_back_and_what_is_refused_says_why(
     async with served(tmp_path) as server:
         status, told = await run("params", "--set", "rrf_k=30", "--note", "试试")
         assert status == 0 and "rrf_k" in told and "(default 60)" in told
-        [version], _ = await server.container.tuner.history("default", 10, 0)
+        [version], _ = await server.container.tuner.list_versions("default", 10, 0)
         assert (version.note, dict(version.overrides)) == ("试试", {"rrf_k": 30})
         assert await run("params", "--set", "rrf_k=0") == (1, "融合常数 k（rrf_k）须为 1 到 200 之间的整数，现为 0\n")
         status, told = await run("params", "--reset")

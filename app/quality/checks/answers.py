@@ -1,6 +1,6 @@
 """Answers that say otherwise than a document: 支持货到付款, where a passage says 不支持.
 
-Each clause of an answer is held against the clauses nearest to it in the passages nearest to its question: these say
+Each clause of an answer is compared with the clauses nearest to it in the passages nearest to its question: these say
 the same of the same with another number, or a yes and a no. What one of the passages holds up is right, whatever
 another one says.
 """
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from agents.answering.conflicts import split_clauses
 from agents.passages.sentences import split_sentences
-from agents.verification.conditions import assertions_of
+from agents.verification.conditions import extract_assertions
 from agents.verification.evidence import Statement
-from agents.verification.polarity import contradicts
+from agents.verification.polarity import is_contradiction
 from agents.verification.quantities import is_known
 from agents.verification.support import Support, SupportChecker
 from app.quality.checks.base import Steps
-from app.quality.checks.statements import measured
+from app.quality.checks.statements import find_measure
 from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
 from knowledge.text import fold
 from knowledge.types import Chunk
@@ -40,7 +40,7 @@ REACH = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _PassageClause:
     """A clause of a passage, or a heading that stands over an item. about: words of which the answer has to say one: of
     the clause, or of the item; sentence: all that it is a part of, with what stands above; key: what it holds for.
     """
@@ -52,14 +52,14 @@ class _Said:
     key: Statement
 
 
-def answer_conflicts(corpus: QualityCorpus) -> Steps:
-    """See above. An answer is looked at once, however many ways there are to ask for it."""
-    for entry in first_wordings(corpus.chunks):
+def find_answer_conflicts(corpus: QualityCorpus) -> Steps:
+    """Finds the conflicts described above. An answer is checked once, however many wordings its question has."""
+    for entry in list_first_wordings(corpus.chunks):
         yield from _find_conflict(entry, corpus.near.get(entry.entry or entry.id, ()))
 
 
-def first_wordings(chunks: Iterable[Chunk]) -> list[Chunk]:
-    """One chunk of each answer that has a question."""
+def list_first_wordings(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Returns one chunk of each answer that has a question."""
     found: dict[str, Chunk] = {}
     for chunk in chunks:
         if chunk.question:
@@ -68,105 +68,110 @@ def first_wordings(chunks: Iterable[Chunk]) -> list[Chunk]:
 
 
 def _find_conflict(entry: Chunk, near: Sequence[Chunk]) -> Steps:
-    """One at most."""
-    asked, passages = Statement(fold(entry.question or "")), list[_Said]()
+    """Finds the first conflict of one answer."""
+    asked, passages = Statement(fold(entry.question or "")), list[_PassageClause]()
     for chunk in near:
-        passages += _read(chunk)
+        passages += _read_passage(chunk)
         yield None
     titles = frozenset(pair for chunk in near for pair in Statement(fold(chunk.document.title)).pairs)
     for sentence in split_sentences(entry.text) if near else ():
-        for assertion in assertions_of(Chunk(entry.id, entry.document, 0, sentence.text)):
+        for assertion in extract_assertions(Chunk(entry.id, entry.document, 0, sentence.text)):
             for own in split_clauses(assertion):
                 other = _find_opposed(own.said, passages, asked, titles)
                 yield None
                 if other is not None and not _is_held_up(sentence.text, entry, near):
-                    yield _issue(entry, other.chunk, own.said.text, other.clause.text)
+                    yield _build_issue(entry, other.chunk, own.said.text, other.clause.text)
                     return
 
 
 def _is_held_up(sentence: str, entry: Chunk, near: Sequence[Chunk]) -> bool:
     checker = SupportChecker(dict(enumerate(near, 1)), entry.question or "")
-    return checker.check(sentence).support is not Support.UNSUPPORTED
+    return checker.check_sentence(sentence).support is not Support.UNSUPPORTED
 
 
-def _read(chunk: Chunk) -> Iterator[_Said]:
+def _read_passage(chunk: Chunk) -> Iterator[_PassageClause]:
     heading = Statement(fold((chunk.heading_path or ("",))[-1]))
-    for assertion in assertions_of(chunk):
+    for assertion in extract_assertions(chunk):
         sentence = Statement(f"{assertion.outer.text} {assertion.said.text}")
         for clause in split_clauses(assertion):
-            yield _Said(chunk, clause.said, clause.said.pairs, sentence, clause.key)
-        yield _Said(chunk, heading, assertion.said.pairs - heading.pairs, sentence, Statement(""))
+            yield _PassageClause(chunk, clause.said, clause.said.pairs, sentence, clause.key)
+        yield _PassageClause(chunk, heading, assertion.said.pairs - heading.pairs, sentence, Statement(""))
 
 
-def _find_opposed(own: Statement, passages: Sequence[_Said], asked: Statement, titles: frozenset[str]) -> _Said | None:
-    """The clause that says otherwise, where none of those nearest to it says the same."""
-    told = [said for said in passages if _is_of_the_same(own, said, asked)]
-    denied = [said for said in told if _is_denied(own, said, asked, titles)]
+def _find_opposed(
+    own: Statement, passages: Sequence[_PassageClause], asked: Statement, titles: frozenset[str]
+) -> _PassageClause | None:
+    """Finds the clause that says otherwise, where none of those nearest to it says the same; None without one."""
+    related = [said for said in passages if _is_of_the_same(own, said, asked)]
+    denied = [said for said in related if _is_denied(own, said, asked, titles)]
     if denied:
         return min(denied, key=lambda said: len(said.clause.text))
     if not own.numbers.said:
         return None
-    shared = [len(own.pairs & said.clause.pairs) for said in told]
-    near = [said for said, count in zip(told, shared, strict=True) if count >= max(SHARED, NEAREST * max(shared))]
+    shared = [len(own.pairs & said.clause.pairs) for said in related]
+    near = [said for said, count in zip(related, shared, strict=True) if count >= max(SHARED, NEAREST * max(shared))]
     if any(all(is_known(one, said.sentence.numbers.known) for one in own.numbers.said) for said in near):
         return None
-    return next((said for said in near if _differs(own, said, asked)), None)
+    return next((said for said in near if _has_other_number(own, said, asked)), None)
 
 
-def _is_of_the_same(own: Statement, said: _Said, asked: Statement) -> bool:
+def _is_of_the_same(own: Statement, said: _PassageClause, asked: Statement) -> bool:
     if not own.pairs & said.clause.pairs or not own.pairs & said.about:
         return False
-    return own.latin | asked.latin <= said.sentence.latin and _share(own, said.sentence.pairs | asked.pairs) >= KNOWN
+    return (
+        own.latin | asked.latin <= said.sentence.latin
+        and _compute_share(own, said.sentence.pairs | asked.pairs) >= KNOWN
+    )
 
 
-def _is_denied(own: Statement, said: _Said, asked: Statement, titles: frozenset[str]) -> bool:
+def _is_denied(own: Statement, said: _PassageClause, asked: Statement, titles: frozenset[str]) -> bool:
     """Whether a clause says no of what the answer says yes of, or the other way round. What titles say already is
     denied by nothing below them.
     """
     clause = said.clause
-    if clause.numbers.said or not contradicts(own.polarised, clause.polarised):
+    if clause.numbers.said or not is_contradiction(own.polarity, clause.polarity):
         return False
     shared = own.pairs & clause.pairs
     if not clause.pairs & asked.pairs or not shared - titles or (own.numbers.said and len(shared) < SHARED):
         return False
-    if _share(asked, said.sentence.pairs) < KNOWN:
+    if _compute_share(asked, said.sentence.pairs) < KNOWN:
         return False
-    if _alike(own, said, asked) >= 1 - NEW and (own.polarised.negations or clause.polarised.negations):
+    if _compute_likeness(own, said, asked) >= 1 - NEW and (own.polarity.negations or clause.polarity.negations):
         return True
-    return (_negates(own, clause) or _negates(clause, own)) and _leads(own, clause, asked)
+    return (_is_denied_in(own, clause) or _is_denied_in(clause, own)) and _is_lead_known(own, clause, asked)
 
 
-def _negates(one: Statement, other: Statement) -> bool:
-    """Whether what one says no of is said by the other one: 不能与教育优惠同享 says nothing of 有教育优惠."""
-    text = one.polarised.text
-    spans = [text[at : at + REACH] for at in one.polarised.negations]
+def _is_denied_in(one: Statement, other: Statement) -> bool:
+    """Whether what one clause denies is said by the other one: 不能与教育优惠同享 says nothing of 有教育优惠."""
+    text = one.polarity.text
+    spans = [text[at : at + REACH] for at in one.polarity.negations]
     return any(span[at : at + 2] in other.pairs for span in spans for at in range(len(span) - 1))
 
 
-def _leads(own: Statement, clause: Statement, asked: Statement) -> bool:
+def _is_lead_known(own: Statement, clause: Statement, asked: Statement) -> bool:
     """Whether what a clause says before the last that both say is mostly known: conditions stand in front."""
-    ordered = Statement(clause.polarised.text).ordered_pairs
+    ordered = Statement(clause.polarity.text).ordered_pairs
     last = max((place for place, pair in enumerate(ordered) if pair in own.pairs), default=None)
     return last is not None and 2 * sum(pair not in own.pairs | asked.pairs for pair in ordered[:last]) <= last
 
 
-def _differs(own: Statement, said: _Said, asked: Statement) -> bool:
+def _has_other_number(own: Statement, said: _PassageClause, asked: Statement) -> bool:
     """Whether the two say the same but for one number of a unit."""
-    left = [measured(each, own.text) for each in own.numbers.said - said.clause.numbers.said]
-    right = [measured(each, said.clause.text) for each in said.clause.numbers.said - own.numbers.said]
+    left = [find_measure(each, own.text) for each in own.numbers.said - said.clause.numbers.said]
+    right = [find_measure(each, said.clause.text) for each in said.clause.numbers.said - own.numbers.said]
     if len(left) != 1 or len(right) != 1 or left[0] is None or right[0] is None:
         return False
-    return left[0][1] == right[0][1] and _alike(own, said, asked) >= 1 - NEW
+    return left[0][1] == right[0][1] and _compute_likeness(own, said, asked) >= 1 - NEW
 
 
-def _alike(own: Statement, said: _Said, asked: Statement) -> float:
-    """How much of either the other one, its surroundings and the question say."""
+def _compute_likeness(own: Statement, said: _PassageClause, asked: Statement) -> float:
+    """Returns the share of either clause that the other one, its surroundings and the question say."""
     known = own.pairs | asked.pairs | said.key.pairs
-    return min(_share(own, said.sentence.pairs | asked.pairs), _share(said.clause, known))
+    return min(_compute_share(own, said.sentence.pairs | asked.pairs), _compute_share(said.clause, known))
 
 
-def _share(one: Statement, known: frozenset[str]) -> float:
-    """Of the characters of a clause those that belong to a word that is known."""
+def _compute_share(one: Statement, known: frozenset[str]) -> float:
+    """Returns the share of the characters of a clause that belong to a known word."""
     text, words, found = one.numbers.rest, set[int](), set[int]()
     for at in range(len(text) - 1):
         pair = text[at : at + 2]
@@ -176,7 +181,7 @@ def _share(one: Statement, known: frozenset[str]) -> float:
     return len(found) / len(words) if words else 0.0
 
 
-def _issue(entry: Chunk, passage: Chunk, own: str, other: str) -> QualityIssue:
+def _build_issue(entry: Chunk, passage: Chunk, own: str, other: str) -> QualityIssue:
     detail = f"“{entry.question}”答“{own[:SHOWN]}”，而《{passage.document.title}》说“{other[:SHOWN]}”"
     return QualityIssue(
         IssueKind.ANSWER_CONFLICT, Severity.HIGH, entry.document.id, entry, passage, detail, (own, other)

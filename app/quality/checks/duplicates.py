@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from agents.verification.names import latin_names
-from agents.verification.quantities import quantities
+from agents.verification.names import find_latin_names
+from agents.verification.quantities import find_quantities
 from app.quality.checks.base import Steps
 from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
 from knowledge.text import fold
@@ -26,9 +26,11 @@ ALIKE = 0.72
 """Share of the shorter passage's runs. Of copies with changes in wording .8 and more, of notices on one subject .3."""
 
 
-def duplicates(corpus: QualityCorpus) -> Steps:
-    """See above."""
-    bodies = {chunk.id: body for chunk in _first_wordings(corpus.chunks) if len(body := _body(chunk)) >= MIN_CHARS}
+def find_duplicates(corpus: QualityCorpus) -> Steps:
+    """Finds the duplicates described above."""
+    bodies = {
+        chunk.id: body for chunk in _list_first_wordings(corpus.chunks) if len(body := _build_body(chunk)) >= MIN_CHARS
+    }
     chunks = {chunk.id: chunk for chunk in corpus.chunks if chunk.id in bodies}
     runs: dict[str, frozenset[str]] = {}
     holding: dict[str, list[str]] = defaultdict(list)
@@ -42,27 +44,29 @@ def duplicates(corpus: QualityCorpus) -> Steps:
             if chunks[key].document.id == chunks[other].document.id or count < ALIKE * least * 0.6:
                 continue
             share = len(own & runs[other]) / least
-            if share >= ALIKE and _same(chunks[other], chunks[key], bodies[other], bodies[key]):
-                yield _issue(chunks[other], chunks[key], share)
+            if share >= ALIKE and _is_same(chunks[other], chunks[key], bodies[other], bodies[key]):
+                yield _build_issue(chunks[other], chunks[key], share)
         for run in own:
             holding[run].append(key)
         yield None
 
 
-def _first_wordings(chunks: Iterable[Chunk]) -> Iterable[Chunk]:
-    """Of the wordings of a question one."""
+def _list_first_wordings(chunks: Iterable[Chunk]) -> Iterable[Chunk]:
+    """Returns one chunk of each answer, the first wording of its question."""
     return {chunk.entry or chunk.id: chunk for chunk in reversed(list(chunks))}.values()
 
 
-def _body(chunk: Chunk) -> str:
+def _build_body(chunk: Chunk) -> str:
     text = f"{chunk.question or ''}{chunk.text}"
     return "".join(filter(str.isalnum, fold(text)))
 
 
-def _same(one: Chunk, other: Chunk, left: str, right: str) -> bool:
-    """Not where a name or a number is another one."""
+def _is_same(one: Chunk, other: Chunk, left: str, right: str) -> bool:
+    """Whether two passages differ in no name and no number."""
     short, long = sorted((fold(one.text), fold(other.text)), key=len)
-    if not (quantities(short).said <= quantities(long).said and latin_names(short) <= latin_names(long)):
+    if not (
+        find_quantities(short).said <= find_quantities(long).said and find_latin_names(short) <= find_latin_names(long)
+    ):
         return False
     if len(short) * 1.5 < len(long):
         return False  # one passage holds the other beside something else: nothing to take out
@@ -71,26 +75,26 @@ def _same(one: Chunk, other: Chunk, left: str, right: str) -> bool:
         gone, come = left[start:end], right[at:until]
         if tag != "replace" or (len(gone) > 1 and gone in right) or (len(come) > 1 and come in left):
             continue
-        if _named(gone, left, start, end, titles[0]) or _named(come, right, at, until, titles[1]):
+        if _is_name(gone, left, start, end, titles[0]) or _is_name(come, right, at, until, titles[1]):
             return False
     subjects = [
-        max(_common(body, "".join(filter(str.isalnum, title))), key=len, default="")
+        max(_find_common(body, "".join(filter(str.isalnum, title))), key=len, default="")
         for body, title in zip((left, right), titles, strict=True)
     ]
     return not (subjects[0] and subjects[1] and subjects[0] not in right and subjects[1] not in left)
 
 
-def _named(piece: str, body: str, start: int, end: int, title: str) -> bool:
+def _is_name(piece: str, body: str, start: int, end: int, title: str) -> bool:
     """Whether a piece is a name: it stands in the title of its document, with a neighbour if it is one character."""
     around = body[max(0, start - 1) : end], body[start : end + 1]
     return piece in title if len(piece) > 1 else any(len(part) > 1 and part in title for part in around)
 
 
-def _common(body: str, title: str) -> list[str]:
+def _find_common(body: str, title: str) -> list[str]:
     blocks = SequenceMatcher(None, title, body, autojunk=False).get_matching_blocks()
     return [title[block.a : block.a + block.size] for block in blocks if block.size > 1]
 
 
-def _issue(one: Chunk, other: Chunk, share: float) -> QualityIssue:
+def _build_issue(one: Chunk, other: Chunk, share: float) -> QualityIssue:
     detail = f"与《{other.document.title}》的一段有 {share:.0%} 相同"
     return QualityIssue(IssueKind.DUPLICATE, Severity.MEDIUM, one.document.id, one, other, detail)

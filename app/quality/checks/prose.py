@@ -15,9 +15,9 @@ _ATTRIBUTES = re.compile(r"\{[^{}\n]{0,200}\}")
 """How wide a picture is drawn, {width=600}, and placeholders, {order_id}."""
 
 
-def prose_of(chunk: Chunk) -> Iterator[str]:
-    """The pieces of a passage that are read as sentences, in order, without the markers of lists: the number of a step
-    is no quantity of anything.
+def extract_prose(chunk: Chunk) -> Iterator[str]:
+    """Yields the pieces of a passage that are read as sentences, in order, without the markers of lists: the number of
+    a step is no quantity.
     """
     spans = chunk.spans
     if spans is None:
@@ -25,18 +25,18 @@ def prose_of(chunk: Chunk) -> Iterator[str]:
         return
     at = 0
     for span in spans:
-        yield from _lines(chunk.text[at : span.start])
+        yield from _clean_lines(chunk.text[at : span.start])
         if span.kind not in _NO_PROSE:
-            yield from _lines(_unmarked(chunk.text, span))
+            yield from _clean_lines(_strip_marker(chunk.text, span))
         at = span.end
-    yield from _lines(chunk.text[at:])
+    yield from _clean_lines(chunk.text[at:])
 
 
-def _lines(text: str) -> Iterator[str]:
+def _clean_lines(text: str) -> Iterator[str]:
     plain = _ATTRIBUTES.sub(" ", text)
     if plain.strip():
         yield plain
 
 
-def _unmarked(text: str, span: Span) -> str:
+def _strip_marker(text: str, span: Span) -> str:
     return text[span.start : span.end].lstrip().removeprefix(span.marker)

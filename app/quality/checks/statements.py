@@ -1,4 +1,4 @@
-"""What passages say with numbers: of what, which words around it, how much."""
+"""The statements of passages with numbers: about what, in which words, how much."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agents.passages.sentences import split_sentences
-from agents.verification.claims import clauses, parts
-from agents.verification.names import latin_names, without_codes
-from agents.verification.quantities import COUNT, DATE, Quantity, in_digits, quantities
-from agents.verification.wording import without_function_words
-from app.quality.checks.prose import prose_of
+from agents.verification.claims import split_clauses, split_parts
+from agents.verification.names import find_latin_names, remove_codes
+from agents.verification.quantities import COUNT, DATE, Quantity, convert_numerals, find_quantities
+from agents.verification.wording import remove_function_words
+from app.quality.checks.prose import extract_prose
 from knowledge.text import fold
 from knowledge.types import Chunk
 
@@ -41,30 +41,37 @@ class NumberStatement:
     subject: str
 
 
-def statements_of(chunk: Chunk, subject: str) -> Iterator[NumberStatement]:
-    """All of a passage."""
-    context = tight(f"{chunk.context} {chunk.question or ''}")
-    for sentence in (found for piece in prose_of(chunk) for found in split_sentences(piece)):
-        for part in parts(sentence.text):
+def extract_statements(chunk: Chunk, subject: str) -> Iterator[NumberStatement]:
+    """Yields all statements with numbers of a passage."""
+    context = strip_signs(f"{chunk.context} {chunk.question or ''}")
+    for sentence in (found for piece in extract_prose(chunk) for found in split_sentences(piece)):
+        for part in split_parts(sentence.text):
             before: list[str] = []
-            for clause in clauses(part):
+            for clause in split_clauses(part):
                 folded = fold(clause)
-                found = quantities(_VERSION.sub(" ", without_codes(folded)))
-                said = frozenset(filter(None, (measured(one, folded) for one in found.said)))
+                found = find_quantities(_VERSION.sub(" ", remove_codes(folded)))
+                said = frozenset(filter(None, (find_measure(one, folded) for one in found.said)))
                 if not said:
                     before.append(folded)
                     continue
                 around = " ".join((*before, folded))
-                words = words_of(f"{' '.join(before)} {found.rest}")
+                words = split_words(f"{' '.join(before)} {found.rest}")
                 if len(words) <= MAX_WORDS:
                     yield NumberStatement(
-                        chunk, clause.strip(), said, words, latin_names(around), tight(around), context, subject
+                        chunk,
+                        clause.strip(),
+                        said,
+                        words,
+                        find_latin_names(around),
+                        strip_signs(around),
+                        context,
+                        subject,
                     )
 
 
-def measured(quantity: Quantity, folded: str) -> Quantity | None:
-    """With what is counted as its unit: 48 个座位 is no 最多 16 张. None of a number that measures nothing: things are
-    counted in whole numbers, 4.27 版 is a name.
+def find_measure(quantity: Quantity, folded: str) -> Quantity | None:
+    """Returns a quantity with what is counted as its unit: 48 个座位 is no 最多 16 张. None of a number that measures
+    nothing: things are counted in whole numbers, 4.27 版 is a name.
     """
     value, unit = quantity
     if unit in _NO_MEASURE:
@@ -73,13 +80,13 @@ def measured(quantity: Quantity, folded: str) -> Quantity | None:
         return quantity
     if not value.isdigit():
         return None
-    counted = re.search(rf"(?<![a-z\d.]){re.escape(value)}\s*([\u4e00-\u9fff])", in_digits(folded))
+    counted = re.search(rf"(?<![a-z\d.]){re.escape(value)}\s*([\u4e00-\u9fff])", convert_numerals(folded))
     return (value, counted.group(1)) if counted else None
 
 
-def subject_of(title: str, texts: Sequence[str]) -> str:
-    """The longest piece of a title that passages of the document say again; the whole title where none does."""
-    name, bodies = tight(title), [tight(text) for text in texts]
+def find_subject(title: str, texts: Sequence[str]) -> str:
+    """Returns the longest piece of a title that passages of the document say again; the whole title where none does."""
+    name, bodies = strip_signs(title), [strip_signs(text) for text in texts]
     best = ""
     for start in range(len(name)):
         for end in range(start + max(MIN_SUBJECT, len(best) + 1), len(name) + 1):
@@ -90,14 +97,14 @@ def subject_of(title: str, texts: Sequence[str]) -> str:
 
 
 @lru_cache(4096)
-def tight(text: str) -> str:
-    """Folded, letters and digits alone."""
+def strip_signs(text: str) -> str:
+    """Returns a text folded, with letters and digits alone."""
     return "".join(filter(str.isalnum, fold(text)))
 
 
-def words_of(text: str) -> tuple[str, ...]:
-    """Words of a folded text but those of function; signs left out."""
+def split_words(text: str) -> tuple[str, ...]:
+    """Returns the words of a folded text without function words and signs."""
     import jieba
 
-    plain = without_function_words(text)
+    plain = remove_function_words(text)
     return tuple(word for word in jieba.dt.cut(plain, HMM=False) if any(map(str.isalnum, word)))

@@ -15,8 +15,8 @@ _MEANINGLESS = re.compile(
 """Names that programs give."""
 
 
-def untitled(corpus: QualityCorpus) -> Steps:
-    """Titles that say nothing, of documents whose passages have no headings either: nobody knows what 它 is there."""
+def find_untitled(corpus: QualityCorpus) -> Steps:
+    """Finds titles that say nothing, of documents whose passages have no headings: nobody knows what 它 means."""
     of_document: dict[str, list[Chunk]] = defaultdict(list)
     for chunk in corpus.chunks:
         of_document[chunk.document.id].append(chunk)
@@ -33,8 +33,8 @@ def untitled(corpus: QualityCorpus) -> Steps:
             yield QualityIssue(IssueKind.UNTITLED, Severity.LOW, document, None, None, detail, (title,))
 
 
-def unreached(corpus: QualityCorpus) -> Steps:
-    """Passages that were there all the while and were no candidate for any question of it."""
+def find_unreached(corpus: QualityCorpus) -> Steps:
+    """Finds passages that existed for the whole period and were a candidate for no question."""
     reach = corpus.reach
     if reach is None or reach.since is None:
         return
@@ -43,11 +43,11 @@ def unreached(corpus: QualityCorpus) -> Steps:
         facts = corpus.documents.get(chunk.document.id)
         if facts is None or facts.updated_at is None or facts.updated_at > reach.since or chunk.question is not None:
             continue
-        if place_of(chunk.document.id, chunk.id) not in reach.chunks:
+        if build_place_key(chunk.document.id, chunk.id) not in reach.chunks:
             detail = f"最近 {reach.turns} 次检索都没有找到过这一段"
             yield QualityIssue(IssueKind.UNREACHED, Severity.LOW, chunk.document.id, chunk, None, detail)
 
 
-def place_of(document_id: str, chunk_id: str) -> str:
-    """What stays when a document is labelled anew and its chunks get other ids."""
+def build_place_key(document_id: str, chunk_id: str) -> str:
+    """Returns a key that stays when a document is labelled again and its chunks get other ids."""
     return f"{document_id}-{chunk_id.rpartition('-')[2]}"

@@ -1,4 +1,4 @@
-"""What a look at a knowledge base finds wrong with it."""
+"""The types of the quality check."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class IssueKind(StrEnum):
 
 
 class Severity(StrEnum):
-    """HIGH: customers may be told something wrong; MEDIUM: answers suffer; LOW: tidiness."""
+    """HIGH: customers may get a wrong answer; MEDIUM: answers suffer; LOW: tidiness."""
 
     HIGH = "high"
     MEDIUM = "medium"

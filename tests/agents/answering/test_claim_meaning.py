@@ -30,4 +30,4 @@ async def test_a_claim_is_embedded_alone_behind_its_question_and_clause_by_claus
     assert found is not None
     assert found.fragments == (3, 4)
     assert len(found.clauses) == 2
-    assert found.features()["clause_apart"] > 0
+    assert found.compute_features()["clause_apart"] > 0

@@ -162,9 +162,11 @@ async def test_a_model_may_say_the_computed_date_and_no_other(head: EventHead) -
     rule = "签收后 7 天内可无理由退货。"
     computed_date = await tell(head, "上周三签收的，哪天前能退", "", [rule]) or ""
     checker = SupportChecker({0: candidate(rule).chunk}, "上周三签收的，哪天前能退", computed=computed_date)
-    assert checker.check("签收后 7 天内可无理由退货，也就是到 11 月 18 日。", [0]).support is Support.SUPPORTED
-    assert checker.check(computed_date.split("。")[0] + "。").support is Support.SUPPORTED
-    assert checker.check("签收后 7 天内可无理由退货，也就是到 11 月 19 日。", [0]).support is Support.UNSUPPORTED
+    assert checker.check_sentence("签收后 7 天内可无理由退货，也就是到 11 月 18 日。", [0]).support is Support.SUPPORTED
+    assert checker.check_sentence(computed_date.split("。")[0] + "。").support is Support.SUPPORTED
+    assert (
+        checker.check_sentence("签收后 7 天内可无理由退货，也就是到 11 月 19 日。", [0]).support is Support.UNSUPPORTED
+    )
 
 
 @pytest.mark.parametrize(

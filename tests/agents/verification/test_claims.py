@@ -89,7 +89,7 @@ async def test_a_claim_keeps_its_condition_unless_the_question_says_it(
     with closing(E5Embedder(embedding_cache)) as embedder:
         (meaning,) = await embed_claims([LabelledClaim("", question, claim, "")], {"": chunks}, embedder)
     assert meaning is not None
-    assert SupportChecker(chunks, question).check(claim, meaning=meaning).support is support
+    assert SupportChecker(chunks, question).check_sentence(claim, meaning=meaning).support is support
 
 
 async def test_a_model_that_tells_them_apart_finds_what_the_check_without_one_lets_stand() -> None:

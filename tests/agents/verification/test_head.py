@@ -11,7 +11,7 @@ def test_a_forest_learns_what_two_features_say_together() -> None:
     rows = np.random.default_rng(1).uniform(size=(600, 3)).astype(np.float32)
     holds = (rows[:, 0] > 0.5) & (rows[:, 1] > 0.3)
     forest = fit_forest(rows[:400], holds[:400])
-    chances = np.array([forest.chance(row) for row in rows[400:]])
+    chances = np.array([forest.estimate_chance(row) for row in rows[400:]])
     assert chances[holds[400:]].mean() > chances[~holds[400:]].mean() + 0.4
 
 

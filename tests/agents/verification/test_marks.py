@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from agents.verification.marks import Mark, MarkScanner, without_marks
+from agents.verification.marks import Mark, MarkScanner, strip_marks
 
 
 def scanned(text: str, size: int) -> list[str | Mark]:
     """Parts of a text that comes in pieces of a size; neighbouring texts joined."""
     scanner = MarkScanner()
-    parts = [part for at in range(0, len(text), size) for part in scanner.feed(text[at : at + size])] + scanner.end()
+    parts = [
+        part for at in range(0, len(text), size) for part in scanner.scan_text(text[at : at + size])
+    ] + scanner.flush_rest()
     joined: list[str | Mark] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):
@@ -36,10 +38,10 @@ def test_marks_are_found_however_the_text_comes(text: str, parts: list[str | Mar
 
 def test_only_what_may_become_a_mark_is_held_back() -> None:
     scanner = MarkScanner()
-    assert scanner.feed("退款 5 天") == ["退款 5 天"]
-    assert scanner.feed("到账[1") == ["到账"]
-    assert scanner.feed("]。") == [Mark((1,)), "。"]
+    assert scanner.scan_text("退款 5 天") == ["退款 5 天"]
+    assert scanner.scan_text("到账[1") == ["到账"]
+    assert scanner.scan_text("]。") == [Mark((1,)), "。"]
 
 
 def test_a_reply_without_its_marks() -> None:
-    assert without_marks("退款 5 天到账[1]。[2]") == "退款 5 天到账。"
+    assert strip_marks("退款 5 天到账[1]。[2]") == "退款 5 天到账。"

@@ -32,7 +32,7 @@ def check(
     sentence: str, *cited: int, question: str = "", texts: tuple[str, ...] = TEXTS, english: bool = False
 ) -> Finding:
     chunks = {number: candidate(text, number=number, title="说明").chunk for number, text in enumerate(texts)}
-    return SupportChecker(chunks, question, english=english).check(sentence, cited)
+    return SupportChecker(chunks, question, english=english).check_sentence(sentence, cited)
 
 
 PARAPHRASES = (
@@ -167,9 +167,9 @@ def test_a_translation_needs_its_facts_and_its_citation_and_a_customer_who_reads
 
 def test_the_page_is_a_fragment_like_others() -> None:
     chunk = candidate("活动价 899 元，今天下单赠送表带。").chunk
-    assert SupportChecker({PAGE: chunk}, "").check("现在的活动价是 899 元。", [PAGE]).fragments == (PAGE,)
+    assert SupportChecker({PAGE: chunk}, "").check_sentence("现在的活动价是 899 元。", [PAGE]).fragments == (PAGE,)
 
 
 def test_the_quote_is_the_sentence_of_the_fragment_that_says_it() -> None:
     checker = SupportChecker({0: candidate(LOGIN).chunk}, "")
-    assert checker.quote("连续输错五次密码会锁定 30 分钟", 0) == "连续输错 5 次，锁定 30 分钟。"
+    assert checker.find_quote("连续输错五次密码会锁定 30 分钟", 0) == "连续输错 5 次，锁定 30 分钟。"

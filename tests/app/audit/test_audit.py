@@ -103,7 +103,7 @@ async def test_an_action_that_was_cut_off_leaves_its_row(
     async def cut(*given: object) -> None:
         raise OSError("gone")
 
-    monkeypatch.setattr(product.container.audit.repository, "finish", cut)
+    monkeypatch.setattr(product.container.audit.repository, "set_outcome", cut)
     assert (await client.post("/api/v1/keys", json={"name": "官网", "role": "client"})).status_code == 201
     async with product.container.base.database.read() as connection:
         (row,) = await connection.execute(select(AuditRow.action, AuditRow.outcome))
@@ -222,18 +222,18 @@ async def test_an_export_reads_some_at_a_time_and_stops_at_its_bound(
     monkeypatch.setattr("app.audit.repository.BATCH", 2)
     repository = AuditRepository(database)
     for number in range(5):
-        await repository.add(AuditAction("t", "k", "甲", "create_key", {"id": str(number)}))
-    found = [[one.target["id"] for one in batch] async for batch in repository.batches("t", AuditFilter(), 3)]
+        await repository.add_action(AuditAction("t", "k", "甲", "create_key", {"id": str(number)}))
+    found = [[one.target["id"] for one in batch] async for batch in repository.iterate_batches("t", AuditFilter(), 3)]
     assert found == [["4", "3"], ["2"]]
-    assert (await repository.page("t", AuditFilter(text="3"), 9, 0))[1] == 1, "by an id as a whole"
-    assert (await repository.page("t", AuditFilter(actor="k", actions={"create_key"}), 9, 0))[1] == 5
-    assert await repository.actors("t") == [("k", "甲")] and await repository.actors("other") == []
+    assert (await repository.load_page("t", AuditFilter(text="3"), 9, 0))[1] == 1, "by an id as a whole"
+    assert (await repository.load_page("t", AuditFilter(actor="k", actions={"create_key"}), 9, 0))[1] == 5
+    assert await repository.list_actors("t") == [("k", "甲")] and await repository.list_actors("other") == []
 
 
 async def test_the_log_is_narrowed_to_somebody_by_the_choices(client: httpx.AsyncClient, product: Served) -> None:
     repository = AuditRepository(product.container.base.database)
     for actor_id, actor in (("", ""), ("p1", "小艾"), ("p1", "小爱"), (COMMAND_LINE, "")):
-        await repository.add(AuditAction("default", actor_id, actor, "write_profile", {}))
+        await repository.add_action(AuditAction("default", actor_id, actor, "write_profile", {}))
     choices = (await client.get(f"{PATH}/choices", params={"lang": "en"})).json()
     assert {(one["value"], one["name"]) for one in choices["actors"]} == {
         ("local", "This machine"),
@@ -271,4 +271,4 @@ async def test_a_page_says_what_time_it_is_of(product: Served, client: httpx.Asy
     assert [one["id"] for one in await entries(client, since=item["at"])] == [item["id"]]
     assert await entries(client, until=item["at"]) == []
     repository = AuditRepository(product.container.base.database)
-    assert (await repository.page("default", AuditFilter(), 10, 0))[1] == 1
+    assert (await repository.load_page("default", AuditFilter(), 10, 0))[1] == 1

@@ -12,7 +12,7 @@ from app.db.base import now
 from app.db.engine import Database
 from app.db.outbox import Handler, Outbox, PendingEvent
 from app.db.tables import OutboxEvent
-from app.gaps.repository_unanswered import UnansweredRepository, note
+from app.gaps.repository_unanswered import UnansweredRepository, count_questions
 from app.performance.repository import UsageRepository, count
 from app.performance.tables import UsageCounter
 
@@ -110,18 +110,18 @@ async def test_a_question_asked_again_is_one_gap(database: Database) -> None:
         "t", "turns", {"gaps": [gap("1", "clarify"), gap("2", "no_evidence"), gap("1", "clarify", "g")]}
     )
     await put(database, first, PendingEvent("t", "turns", {"gaps": [gap("3", "no_evidence")]}))
-    await Outbox(database, handlers(turns=note)).settle_due()
-    gaps, total = await UnansweredRepository(database).page("t", limit=1)
+    await Outbox(database, handlers(turns=count_questions)).settle_due()
+    gaps, total = await UnansweredRepository(database).load_page("t", limit=1)
     assert total == 2
     assert [(item.id, item.count, item.outcome, item.first_seen.day, item.last_seen.day) for item in gaps] == [
         ("h", 3, "no_evidence", 1, 3)
     ]
-    assert await UnansweredRepository(database).page("other") == ([], 0)
+    assert await UnansweredRepository(database).load_page("other") == ([], 0)
 
 
 @pytest.mark.parametrize("events", [[], [PendingEvent("t", "turns", {"day": "2026-03-01", "counts": {}, "gaps": []})]])
 async def test_nothing_to_count_is_no_row(database: Database, events: list[PendingEvent]) -> None:
     await put(database, *events)
-    await Outbox(database, {"turns": [count, note]}).settle_due()
+    await Outbox(database, {"turns": [count, count_questions]}).settle_due()
     async with database.read() as connection:
         assert (await connection.execute(select(UsageCounter.name))).all() == []

@@ -16,7 +16,7 @@ from app.retrieval import build_default_profile
 from app.settings import Settings
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
-from app.tickets.sla import service_levels
+from app.tickets.sla import build_service_levels
 from app.types import SessionKey
 from app.wiring.desk import HumanDesk
 from tests.app.limits.building import limits
@@ -39,7 +39,7 @@ def desk_over(database: Database, tickets: TicketDesk | None = None, **settings:
         given,
         ConversationRepository(database),
         ProfileRepository(database, build_default_profile(given)),
-        tickets or TicketService(TicketRepository(database), service_levels(given)),
+        tickets or TicketService(TicketRepository(database), build_service_levels(given)),
         limits(),
         Contacts(ContactRepository(database), {}),
     )

@@ -96,7 +96,7 @@ async def test_who_has_a_person_gets_no_ticket_for_asking_again(desk: HumanDesk,
     await assigned(desk)
     await desk.staff.mark_gone(TENANT, "amy")
     assert (await queued(desk)).agent_id == "amy"
-    assert await TicketRepository(database).page(TENANT, TicketFilter()) == ([], 0)
+    assert await TicketRepository(database).load_page(TENANT, TicketFilter()) == ([], 0)
 
 
 async def test_messages_are_numbered_without_gaps_whoever_writes_at_once(desk: HumanDesk) -> None:

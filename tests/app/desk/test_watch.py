@@ -54,7 +54,7 @@ async def test_outside_business_hours_the_bot_goes_on_and_a_ticket_stands_for_th
     assert decided.opening is not None and decided.opening.event is Event.REQUEST_AFTER_HOURS
     assert decided.queue.ticket and decided.queue.ticket in decided.answer.reply
     assert decided.answer.reply == "好的。" + decided.added
-    tickets, _ = await TicketRepository(database).page(TENANT, TicketFilter(session_id="s"))
+    tickets, _ = await TicketRepository(database).load_page(TENANT, TicketFilter(session_id="s"))
     assert [ticket.number for ticket in tickets] == [decided.queue.ticket]
     session = await queued(desk)
     assert session.state is State.OUT_OF_HOURS and not desk.feed.is_held(key())
@@ -154,7 +154,7 @@ async def test_a_session_that_was_deleted_or_moved_on_gets_no_ticket(database: D
     for session, refusal in ((deleted, NotFound), (accepted, Conflict)):
         with pytest.raises(refusal):
             await desk.service.open_ticket(session, "工单 {}")
-    assert await TicketRepository(database).page(TENANT, TicketFilter()) == ([], 0)
+    assert await TicketRepository(database).load_page(TENANT, TicketFilter()) == ([], 0)
 
 
 async def _customer_says(database: Database, desk: HumanDesk, session: str) -> None:

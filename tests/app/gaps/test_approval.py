@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from app.db.engine import Database
 from app.errors import Conflict
-from app.gaps.repository import change
+from app.gaps.repository import change_gap
 from app.gaps.types import GapState
 from tests.app.gaps.test_api import PATH, app, ask, gaps, http
 from tests.app.gaps.test_review import QUESTION, edit, one_gap, step
@@ -99,7 +99,7 @@ async def test_an_approval_that_is_killed_half_way_is_gone_on_with_even_with_ano
 
     monkeypatch.setattr(review._cases, "add", killed)
     with pytest.raises(Killed):
-        await review.approve("default", gap_id, "")
+        await review.approve_draft("default", gap_id, "")
     monkeypatch.undo()
     assert len(await entries(http)) == 1 and [gap["state"] for gap in await gaps(http)] == ["in_review"]
     await edit(http, gap_id, "每个字六元。")
@@ -121,7 +121,7 @@ async def test_a_gap_that_comes_back_keeps_what_staff_added_to_its_answer(
     if deleted:
         assert (await http.delete(f"{FAQS}/{entry}")).status_code == 204
     database: Database = app.state.container.base.database
-    await database.transact(lambda connection: change(connection, "default", gap_id, {"state": GapState.OPEN}))
+    await database.transact(lambda connection: change_gap(connection, "default", gap_id, {"state": GapState.OPEN}))
     await edit(http, gap_id, "每个字六元。")
     await step(http, gap_id, "submit")
     await step(http, gap_id, "approve")

@@ -20,7 +20,7 @@ from app.gaps import repository_misses as misses
 from app.gaps.intake import GapIntake
 from app.gaps.repository import EVERYTHING, GapFilters, GapRepository
 from app.gaps.repository_drafts import DraftRepository
-from app.gaps.repository_unanswered import note
+from app.gaps.repository_unanswered import count_questions
 from app.gaps.tables import GapItemRow
 from app.gaps.types import DraftOrigin, GapState, Miss, MissReason
 from app.tickets.tables import Ticket, TicketEvent
@@ -86,18 +86,18 @@ async def resolve_ticket(database: Database, number: str, subject: str, told: st
 
 
 async def collected(database: Database, tenant: str = "t") -> dict[str, Miss]:
-    await database.transact(lambda connection: misses.collect(connection, tenant, SINCE))
+    await database.transact(lambda connection: misses.collect_misses(connection, tenant, SINCE))
     return {miss.question: miss for miss in await unplaced(database, tenant)}
 
 
 async def unplaced(database: Database, tenant: str = "t") -> list[Miss]:
-    return await database.transact(lambda connection: misses.of_gaps(connection, tenant, None, 1000))
+    return await database.transact(lambda connection: misses.list_of_gaps(connection, tenant, None, 1000))
 
 
 async def gap_of(database: Database, *ids: str, question: str = WRAP) -> str:
     def work(connection: Any) -> str:
-        gap_id = gaps.add(connection, "t", question, 0)
-        misses.place(connection, "t", ids, gap_id)
+        gap_id = gaps.add_gap(connection, "t", question, 0)
+        misses.assign_gap(connection, "t", ids, gap_id)
         return gap_id
 
     return await database.transact(work)
@@ -111,7 +111,7 @@ async def test_outcomes_without_an_answer_are_misses_once_and_without_personal_d
     assert {question: miss.reason for question, miss in found.items()} == {
         f"问题{number} [phone]": MissReason(outcome) for number, outcome in enumerate(outcomes)
     }
-    assert await database.transact(lambda connection: misses.collect(connection, "t", SINCE)) == 0
+    assert await database.transact(lambda connection: misses.collect_misses(connection, "t", SINCE)) == 0
     assert set(await collected(database, "other")) == {WRAP}
 
 
@@ -176,7 +176,7 @@ async def test_a_handoff_counts_for_the_question_of_its_card_and_not_out_of_ange
 async def test_solutions_and_resolved_tickets_join_the_queue_and_leave_it_with_their_source(
     database: Database,
 ) -> None:
-    await SolutionRepository(database, note).put(SessionKey("t", "s"), "h", WRAP, "可以，每件五元。", "小王")
+    await SolutionRepository(database, count_questions).put(SessionKey("t", "s"), "h", WRAP, "可以，每件五元。", "小王")
     await resolve_ticket(database, "TK1", "想在杯子上刻字", "可以刻，三天做好。")
     await resolve_ticket(database, "TK2", "没有答复的工单", "")
     found = await collected(database)
@@ -200,20 +200,22 @@ async def test_gaps_are_ranked_by_this_week_and_its_growth(database: Database) -
     await collected(database)
     for turns in (growing, steady, repeated):
         await gap_of(database, *(f"turn:{one.id}" for one in turns), question=turns[0].question)
-    found, total = await GapRepository(database).page("t", EVERYTHING, 0, 10)
+    found, total = await GapRepository(database).load_page("t", EVERYTHING, 0, 10)
     assert total == 3
     assert [(gap.question, gap.counts.customers, gap.counts.week, gap.counts.week_before) for gap in found] == [
         ("刻字", 2, 2, 0),
         ("包装", 6, 2, 4),
         ("海外", 1, 1, 0),
     ]
-    assert [gap.question for gap in (await GapRepository(database).page("t", GapFilters(customers=2), 0, 10))[0]] == [
+    assert [
+        gap.question for gap in (await GapRepository(database).load_page("t", GapFilters(customers=2), 0, 10))[0]
+    ] == [
         "刻字",
         "包装",
     ]
-    assert (await GapRepository(database).page("t", GapFilters(text="海"), 0, 10))[1] == 1
-    assert (await GapRepository(database).page("t", GapFilters(reason=MissReason.CLARIFY), 0, 10))[1] == 0
-    assert (await GapRepository(database).page("other", EVERYTHING, 0, 10)) == ([], 0)
+    assert (await GapRepository(database).load_page("t", GapFilters(text="海"), 0, 10))[1] == 1
+    assert (await GapRepository(database).load_page("t", GapFilters(reason=MissReason.CLARIFY), 0, 10))[1] == 0
+    assert (await GapRepository(database).load_page("other", EVERYTHING, 0, 10)) == ([], 0)
 
 
 async def test_erasing_a_conversation_takes_its_questions_out_of_gaps(database: Database) -> None:
@@ -223,16 +225,16 @@ async def test_erasing_a_conversation_takes_its_questions_out_of_gaps(database: 
     engraving = await gap_of(database, "turn:m3", question="能刻字吗")
     await database.transact(lambda connection: forget_conversations(connection, "t", ["s1", "s3"]))
     stored = GapRepository(database)
-    left = await stored.get("t", wrap)
+    left = await stored.get_gap("t", wrap)
     assert left is not None and (left.question, left.counts.asked) == ("可以包成礼物吗", 1)
-    assert await stored.get("t", engraving) is None
+    assert await stored.get_gap("t", engraving) is None
 
 
 async def test_what_was_said_before_a_question_is_shown_with_it(database: Database) -> None:
     first = asked(1, "买杯子 13812345678", "answered", session="s")
     await keep(database, first, asked(2, "那能刻字吗", session="s"))
     found = await collected(database)
-    before = await GapRepository(database).before("t", [found["那能刻字吗"].turn_id or ""])
+    before = await GapRepository(database).load_earlier_turns("t", [found["那能刻字吗"].turn_id or ""])
     assert [said.question for said in before["m2"]] == ["买杯子 [phone]"]
 
 
@@ -241,10 +243,10 @@ async def test_questions_of_a_merged_gap_count_for_the_other(database: Database)
     await collected(database)
     into, from_ = await gap_of(database, "turn:m1"), await gap_of(database, "turn:m2")
     values = {"state": GapState.MERGED, "merged_into": into}
-    await database.transact(lambda connection: gaps.change(connection, "t", from_, values))
-    gap = await GapRepository(database).get("t", into)
+    await database.transact(lambda connection: gaps.change_gap(connection, "t", from_, values))
+    gap = await GapRepository(database).get_gap("t", into)
     assert gap is not None and gap.counts.asked == 2
-    assert len(await GapRepository(database).misses("t", into, 10)) == 2
+    assert len(await GapRepository(database).list_misses("t", into, 10)) == 2
 
 
 async def test_a_deleted_turn_takes_its_miss_along(database: Database) -> None:
@@ -280,7 +282,7 @@ async def test_an_answered_question_counts_only_where_a_person_was_asked_for_rig
         "能刻字吗": "no_evidence",
     }
     gap_id = await gap_of(database, *(miss.id for miss in found.values()))
-    gap = await GapRepository(database).get("t", gap_id)
+    gap = await GapRepository(database).get_gap("t", gap_id)
     assert gap is not None and gap.counts.reasons == {MissReason.HANDOFF: 2, MissReason.NO_EVIDENCE: 1}
 
 
@@ -289,21 +291,23 @@ async def test_a_solution_is_the_draft_of_the_gap_that_asks_the_same_and_replace
     await collected(database)
     wrap = await gap_of(database, "turn:m1")
     intake = GapIntake(database)
-    assert await intake.take_solution("t", "one", "s", WRAP, "可以，每件五元。", "小王") == wrap
+    assert await intake.add_solution("t", "one", "s", WRAP, "可以，每件五元。", "小王") == wrap
     stored = DraftRepository(database)
-    draft = await stored.get("t", wrap)
+    draft = await stored.get_draft("t", wrap)
     assert draft is not None and (draft.question, draft.answer, draft.author) == (WRAP, "可以，每件五元。", "小王")
-    await intake.take_solution("t", "two", "s2", WRAP, "可以，每件六元。", "小李")
-    changed = await stored.get("t", wrap)
+    await intake.add_solution("t", "two", "s2", WRAP, "可以，每件六元。", "小李")
+    changed = await stored.get_draft("t", wrap)
     assert changed is not None and changed.answer == "可以，每件六元。"
 
     def edit(connection: Any) -> None:
-        drafts.put(connection, "t", wrap, replace(changed, answer="每件六元，三天做好。", origin=DraftOrigin.EDITED))
+        drafts.save_draft(
+            connection, "t", wrap, replace(changed, answer="每件六元，三天做好。", origin=DraftOrigin.EDITED)
+        )
 
     await database.transact(edit)
-    await intake.take_solution("t", "three", "s3", WRAP, "不行。", "小赵")
-    kept = await stored.get("t", wrap)
+    await intake.add_solution("t", "three", "s3", WRAP, "不行。", "小赵")
+    kept = await stored.get_draft("t", wrap)
     assert kept is not None and kept.answer == "每件六元，三天做好。"
-    other = await intake.take_solution("t", "four", "s4", "能刻字吗", "可以刻。", "小王")
-    gap = await GapRepository(database).get("t", other)
+    other = await intake.add_solution("t", "four", "s4", "能刻字吗", "可以刻。", "小王")
+    gap = await GapRepository(database).get_gap("t", other)
     assert gap is not None and (gap.state, gap.counts.reasons) == (GapState.DRAFTED, {MissReason.SOLUTION: 1})

@@ -13,9 +13,9 @@ from agents.types import Usage
 from app.auth.principal import Role
 from app.db.engine import Database
 from app.desk.repository_solutions import SolutionRepository
-from app.gaps.drafting import wordings
+from app.gaps.draft_writer import list_wordings
 from app.gaps.repository_drafts import DraftRepository
-from app.gaps.repository_unanswered import note
+from app.gaps.repository_unanswered import count_questions
 from app.gaps.types import DraftOrigin, MissReason
 from app.keys.repository import KeyRepository
 from app.keys.service import hash_key
@@ -134,20 +134,20 @@ async def test_drafts_take_the_words_of_staff_without_personal_data(database: Da
     await call_a_person(database, "s1", "能刻字吗")
     await collected(database)
     stored = DraftRepository(database)
-    assert await stored.staff_words("t", await unplaced(database)) == ("", DraftOrigin.EMPTY)
+    assert await stored.find_staff_words("t", await unplaced(database)) == ("", DraftOrigin.EMPTY)
     await resolve_ticket(database, "TK1", "想在杯子上刻字", "可以刻，三天做好，电话 13812345678。")
     await collected(database)
-    words, origin = await stored.staff_words("t", await unplaced(database))
+    words, origin = await stored.find_staff_words("t", await unplaced(database))
     assert (words, origin) == ("可以刻，三天做好，电话 [phone]。", DraftOrigin.TICKET)
-    await SolutionRepository(database, note).put(SessionKey("t", "s"), "h", WRAP, "可以，每件五元。", "小王")
+    await SolutionRepository(database, count_questions).put(SessionKey("t", "s"), "h", WRAP, "可以，每件五元。", "小王")
     await collected(database)
-    assert await stored.staff_words("t", await unplaced(database)) == ("可以，每件五元。", DraftOrigin.SOLUTION)
+    assert await stored.find_staff_words("t", await unplaced(database)) == ("可以，每件五元。", DraftOrigin.SOLUTION)
 
 
 async def test_wordings_leave_out_what_held_personal_data(database: Database) -> None:
     await keep(database, asked(1, WRAP), asked(2, "给 13812345678 包装"), asked(3, "能包装吗"), asked(4, "能包装吗"))
     found = list((await collected(database)).values())
-    assert wordings(WRAP, found) == [WRAP, "能包装吗"]
+    assert list_wordings(WRAP, found) == [WRAP, "能包装吗"]
     assert {miss.reason for miss in found} == {MissReason.NO_EVIDENCE}
 
 

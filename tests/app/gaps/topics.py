@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from agents.routing.anchors import load_shipped_anchors
-from app.gaps.clustering import clusters, similarities
+from app.gaps.clusters import build_clusters, compute_similarities
 from knowledge.embeddings.base import Embedder
 
 TOPICS: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(
@@ -22,7 +22,7 @@ async def clustered(embedder: Embedder, topics: Mapping[str, Sequence[str]]) -> 
     labels = [name for name, questions in topics.items() for _ in questions]
     vectors = await embedder.embed_questions([question for questions in topics.values() for question in questions])
     background = await embedder.embed_questions([anchor.text for anchor in load_shipped_anchors().sentences])
-    found = clusters(similarities(vectors, background), range(len(labels)))
+    found = build_clusters(compute_similarities(vectors, background), range(len(labels)))
     return [[labels[place] for place in cluster] for cluster in found]
 
 

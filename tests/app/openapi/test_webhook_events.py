@@ -20,7 +20,7 @@ from app.request_ids import set_request_id
 from app.settings import Settings
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
-from app.tickets.sla import service_levels
+from app.tickets.sla import build_service_levels
 from app.transcripts.repository import TranscriptRepository
 from app.webhooks.events import KIND, WebhookEvent
 from app.webhooks.repository import Subscription, WebhookRepository
@@ -86,9 +86,9 @@ async def test_what_happens_is_told_as_documented_with_the_request_that_caused_i
         await desk.service.leave_queue(key())
         await desk.service.request_person(key())
         await desk.service.close(key(), Actor.CUSTOMER)
-    tickets = TicketService(TicketRepository(database), service_levels(Settings(_env_file=None)))
-    opened, _ = await tickets.create("t", TicketOwner("s", "u"), NewTicket("空调不制冷", ""), "amy")
-    await tickets.move("t", opened.number, TicketState.IN_PROGRESS, "amy", "回电 13800138000")
+    tickets = TicketService(TicketRepository(database), build_service_levels(Settings(_env_file=None)))
+    opened, _ = await tickets.create_ticket("t", TicketOwner("s", "u"), NewTicket("空调不制冷", ""), "amy")
+    await tickets.move_ticket("t", opened.number, TicketState.IN_PROGRESS, "amy", "回电 13800138000")
 
     told = await happened(database)
     faults = [problems({"$ref": f"#/components/schemas/{name_of(WebhookEvent(item['event']))}"}, item) for item in told]

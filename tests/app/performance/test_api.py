@@ -306,5 +306,5 @@ async def test_what_a_killed_server_left_undone_is_done_by_the_next(
             await until_settled(container)
             [counts] = (await container.usage.load_days("default", 1)).values()
             assert counts["turns"] == 3
-            gaps, _ = await container.unanswered.page("default")
+            gaps, _ = await container.unanswered.load_page("default")
             assert [gap.count for gap in gaps] == [3]

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.quality.checks.contradictions import contradictions
-from app.quality.checks.duplicates import duplicates
-from app.quality.checks.expired import expired
+from app.quality.checks.contradictions import find_contradictions
+from app.quality.checks.duplicates import find_duplicates
+from app.quality.checks.expiry import find_expired
 from app.quality.checks.types import QualityCorpus, QualityIssue
 from tests.app.quality.generated import TODAY, generated
 
@@ -28,9 +28,9 @@ def scores(seed: int) -> dict[str, Score]:
     base = generated(seed)
     corpus = QualityCorpus(base.chunks, TODAY)
     return {
-        "duplicate": _score(base.pairs["duplicate"], map(_pair, filter(None, duplicates(corpus)))),
-        "contradiction": _score(base.pairs["contradiction"], map(_pair, filter(None, contradictions(corpus)))),
-        "expired": _score(base.expired, (issue.document_id for issue in expired(corpus) if issue)),
+        "duplicate": _score(base.pairs["duplicate"], map(_pair, filter(None, find_duplicates(corpus)))),
+        "contradiction": _score(base.pairs["contradiction"], map(_pair, filter(None, find_contradictions(corpus)))),
+        "expired": _score(base.expired, (issue.document_id for issue in find_expired(corpus) if issue)),
     }
 
 

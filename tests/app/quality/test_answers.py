@@ -9,7 +9,7 @@ import httpx
 import pytest
 import yaml
 
-from app.quality.checks.answers import answer_conflicts
+from app.quality.checks.answers import find_answer_conflicts
 from app.quality.checks.types import IssueKind, QualityCorpus
 from knowledge.types import Chunk, DocumentMeta
 from tests.app.quality.test_api import check, issues
@@ -28,7 +28,7 @@ def conflicts(question: str, answer: str, *passages: tuple[str, str, str]) -> li
         for number, (title, heading, text) in enumerate(passages)
     ]
     corpus = QualityCorpus([entry, *near], TODAY, near={"q-0": near})
-    return [issue.detail for issue in answer_conflicts(corpus) if issue]
+    return [issue.detail for issue in find_answer_conflicts(corpus) if issue]
 
 
 TEACHING = ("教育优惠", "折扣", "YS-W5 教育价 719 元。")

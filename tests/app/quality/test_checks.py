@@ -6,12 +6,12 @@ from random import SystemRandom
 import pytest
 
 from app.quality.checks.base import QualityCheck
-from app.quality.checks.contradictions import contradictions
-from app.quality.checks.duplicates import duplicates
-from app.quality.checks.expired import expired
-from app.quality.checks.structure import unreached, untitled
+from app.quality.checks.contradictions import find_contradictions
+from app.quality.checks.duplicates import find_duplicates
+from app.quality.checks.expiry import find_expired
+from app.quality.checks.structure import find_unreached, find_untitled
 from app.quality.checks.types import DocumentFacts, QualityCorpus, QualityIssue, Reach
-from app.quality.checks.wording import other_terms, sensitive
+from app.quality.checks.wording import build_sensitive_check, find_other_terms
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.parsing.registry import parse
 from knowledge.types import Chunk, DocumentMeta
@@ -53,7 +53,7 @@ def test_long_lists_of_prices_are_compared_in_steps_and_each_row_with_its_own() 
         return title, "\n".join(f"青松店第{number}号套餐的价格为 {100 + number + more} 元。" for number in range(60))
 
     corpus = QualityCorpus(chunks(prices("青松店价目表", 0), prices("青松店新价目表", 500)), TODAY)
-    steps = list(contradictions(corpus))
+    steps = list(find_contradictions(corpus))
     assert len(steps) > 60 * 60, "each pair is a step, however many rows there are"
 
 
@@ -69,7 +69,7 @@ SHOP = ("青松店指南", "欢迎来到青松店。青松店平日的营业时�
     ],
 )
 def test_the_same_with_another_number_is_a_contradiction(one: tuple[str, str], other: tuple[str, str]) -> None:
-    (issue,) = found(contradictions, one, other)
+    (issue,) = found(find_contradictions, one, other)
     assert issue.chunk and issue.other and len(set(issue.values)) == 2
 
 
@@ -88,7 +88,7 @@ def test_the_same_with_another_number_is_a_contradiction(one: tuple[str, str], o
     ],
 )
 def test_another_thing_or_condition_or_measure_is_none(one: tuple[str, str], other: tuple[str, str]) -> None:
-    assert found(contradictions, one, other) == []
+    assert found(find_contradictions, one, other) == []
 
 
 NOTICE = "取件时请出示订单号和手机尾号，核对无误之后由工作人员取出包裹，当面验货再签字离开。"
@@ -96,13 +96,13 @@ NOTICE = "取件时请出示订单号和手机尾号，核对无误之后由工�
 
 def test_a_copy_with_small_changes_is_a_duplicate_and_another_shops_notice_is_none() -> None:
     copied = ("自提须知", NOTICE.replace("之后", "后")), ("取件问答", f"【转发】{NOTICE}")
-    (issue,) = found(duplicates, *copied)
+    (issue,) = found(find_duplicates, *copied)
     assert issue.chunk and issue.other
     told = "{0}提醒您：" + NOTICE + "到{0}取件还可以免费停车。"
     named = tuple((f"{shop}须知", told.format(shop)) for shop in ("青松店", "翠湖店"))
-    assert found(duplicates, *named) == []
+    assert found(find_duplicates, *named) == []
     numbered = ("一号库", f"{NOTICE}保管 3 天。"), ("二号库", f"{NOTICE}保管 5 天。")
-    assert found(duplicates, *numbered) == []
+    assert found(find_duplicates, *numbered) == []
 
 
 @pytest.mark.parametrize(
@@ -119,11 +119,11 @@ def test_a_copy_with_small_changes_is_a_duplicate_and_another_shops_notice_is_no
     ],
 )
 def test_a_validity_that_the_text_gives_ends(text: str, over: bool) -> None:
-    assert bool(found(expired, ("说明", text))) is over
+    assert bool(found(find_expired, ("说明", text))) is over
 
 
 def test_words_for_the_house_and_numbers_of_people_are_sensitive() -> None:
-    check = sensitive(["仅供内部"])
+    check = build_sensitive_check(["仅供内部"])
     texts = "本表仅供内部参考。", "联系人身份证号 110101199003078515。", "客服热线 400-800-1234。"
     assert [bool(found(check, ("说明", text))) for text in texts] == [True, True, False]
 
@@ -131,19 +131,19 @@ def test_words_for_the_house_and_numbers_of_people_are_sensitive() -> None:
 def test_another_word_than_the_vocabularys_is_told() -> None:
     texts = chunks(("一", "请找工程师上门。"), ("二", "工程师就是师傅。"))
     corpus = QualityCorpus(texts, TODAY, terms={"工程师": "师傅"})
-    assert [issue.document_id for issue in other_terms(corpus) if issue] == ["d0"]
+    assert [issue.document_id for issue in find_other_terms(corpus) if issue] == ["d0"]
 
 
 def test_a_latin_word_within_another_one_is_neither_sensitive_nor_another_term() -> None:
     texts = chunks(("一", "请打开 almost 页面。"), ("二", "支持 OS 版本 12。"), ("三", "IOS 版。"))
     corpus = QualityCorpus(texts, TODAY, terms={"os": "操作系统"})
-    for check in (other_terms, sensitive(["OS"])):
+    for check in (find_other_terms, build_sensitive_check(["OS"])):
         assert [issue.document_id for issue in check(corpus) if issue] == ["d1"]
 
 
 def test_a_title_that_a_program_gave_says_nothing() -> None:
     documents = ("新建文档(2)", "正文"), ("20240101", "正文"), ("退货", "正文")
-    assert [one.document_id for one in found(untitled, *documents)] == ["d0", "d1"]
+    assert [one.document_id for one in found(find_untitled, *documents)] == ["d0", "d1"]
 
 
 def test_what_no_search_found_while_it_was_there_is_told() -> None:
@@ -151,14 +151,14 @@ def test_what_no_search_found_while_it_was_there_is_told() -> None:
     made = chunks(("甲", "一"), ("乙", "二"), ("丙", "三"))
     facts = {f"d{n}": DocumentFacts(f"d{n}", "", "", updated_at=at) for n, at in enumerate((old, old, new))}
     corpus = QualityCorpus(made, TODAY, facts, reach=Reach(frozenset({"d0-0"}), 300, asked))
-    assert [issue.document_id for issue in unreached(corpus) if issue] == ["d1"]
-    assert list(unreached(QualityCorpus(made, TODAY, facts))) == []
+    assert [issue.document_id for issue in find_unreached(corpus) if issue] == ["d1"]
+    assert list(find_unreached(QualityCorpus(made, TODAY, facts))) == []
 
 
 def test_a_finding_is_the_same_under_other_ids_and_another_one_in_other_texts() -> None:
     texts = ("X10 说明书", "X10 的整机保修期为 1 年。"), ("售后政策", "购买 X10 的顾客，整机保修 2 年。")
-    (one,), (again,) = found(contradictions, *texts), found(contradictions, *reversed(texts))
-    (changed,) = found(contradictions, texts[0], (texts[1][0], texts[1][1].replace("2", "3")))
+    (one,), (again,) = found(find_contradictions, *texts), found(find_contradictions, *reversed(texts))
+    (changed,) = found(find_contradictions, texts[0], (texts[1][0], texts[1][1].replace("2", "3")))
     assert one.fingerprint != changed.fingerprint
     assert again.fingerprint != one.fingerprint  # of other documents, which have other ids here
 
@@ -193,15 +193,15 @@ SAMPLES = [
 
 @pytest.mark.parametrize(("one", "other"), SAMPLES)
 def test_steps_attributes_versions_and_samples_contradict_nothing(one: str, other: str) -> None:
-    assert read(contradictions, f"# 卡片样式\n\n{one}\n", f"# 卡片样式\n\n{other}\n") == []
+    assert read(find_contradictions, f"# 卡片样式\n\n{one}\n", f"# 卡片样式\n\n{other}\n") == []
     plain = [("卡片样式", text.replace("```css\n", "").replace("```json\n", "")) for text in (one, other)]
     if "```" not in one:  # whose passages know no blocks have no code to tell
-        assert found(contradictions, *plain) == []
+        assert found(find_contradictions, *plain) == []
 
 
 def test_what_a_step_says_is_still_compared() -> None:
     guides = [f"# 换货规则\n\n1. 打开订单\n2. 签收后 {days} 天内可以申请换货。\n" for days in (7, 15)]
-    (issue,) = read(contradictions, *guides)
+    (issue,) = read(find_contradictions, *guides)
     assert len(set(issue.values)) == 2
 
 
@@ -230,7 +230,7 @@ def test_numbers_of_cards_and_people_are_found(text: str) -> None:
     filled = text.format(
         card=card, spaced=" ".join((card[:4], card[4:8], card[8:12], card[12:16], card[16:])), citizen=CITIZEN
     )
-    assert len(read(sensitive([]), f"# 付款\n\n{filled}\n")) == 1
+    assert len(read(build_sensitive_check([]), f"# 付款\n\n{filled}\n")) == 1
 
 
 @pytest.mark.parametrize(
@@ -249,4 +249,4 @@ def test_numbers_of_cards_and_people_are_found(text: str) -> None:
 def test_numbers_of_samples_addresses_and_versions_are_none(text: str) -> None:
     card = luhn("622202100112345678")
     wrong = card[:-1] + str((int(card[-1]) + 1) % 10)
-    assert read(sensitive([]), f"# 接口\n\n{text.format(card=card, citizen=CITIZEN, other=wrong)}\n") == []
+    assert read(build_sensitive_check([]), f"# 接口\n\n{text.format(card=card, citizen=CITIZEN, other=wrong)}\n") == []

@@ -25,11 +25,13 @@ def against(one: Chunk, other: Chunk) -> QualityIssue:
 
 
 async def keep(database: Database, tenant: str, *issues: QualityIssue, document: str = "") -> dict[str, int]:
-    return dict(await database.transact(lambda connection: repository.keep(connection, tenant, issues, document)))
+    return dict(
+        await database.transact(lambda connection: repository.save_issues(connection, tenant, issues, document))
+    )
 
 
 async def decide(database: Database, tenant: str, issue: str, *said: Any) -> StoredIssue | None:
-    return await database.transact(lambda connection: repository.decide(connection, tenant, issue, *said))
+    return await database.transact(lambda connection: repository.decide_issue(connection, tenant, issue, *said))
 
 
 async def test_findings_stay_what_they_are_while_documents_change_their_order(database: Database) -> None:
@@ -43,8 +45,8 @@ async def test_findings_stay_what_they_are_while_documents_change_their_order(da
     assert await keep(database, "other", untitled) == {"new": 1, "stayed": 0, "gone": 0}
 
     async with database.read() as connection:
-        listed, total = await connection.run_sync(repository.page, "t", EVERYTHING, 0, 10)
-        counts = await connection.run_sync(repository.counts, "t")
+        listed, total = await connection.run_sync(repository.load_page, "t", EVERYTHING, 0, 10)
+        counts = await connection.run_sync(repository.count_open, "t")
     assert ([issue.severity for issue in listed], total) == ([Severity.HIGH, Severity.LOW], 2)
     assert counts == {"contradiction": 1, "untitled": 1}
     decided = IssueState.IGNORED, "多送一年", "小王"
@@ -53,12 +55,12 @@ async def test_findings_stay_what_they_are_while_documents_change_their_order(da
 
     assert await keep(database, "t", against(other, one), document="甲") == {"new": 0, "stayed": 1, "gone": 1}
     async with database.read() as connection:
-        [now], _ = await connection.run_sync(repository.page, "t", IssueFilters(document_id="乙"), 0, 10)
-        assert (await connection.run_sync(repository.page, "other", EVERYTHING, 0, 10))[1] == 1
+        [now], _ = await connection.run_sync(repository.load_page, "t", IssueFilters(document_id="乙"), 0, 10)
+        assert (await connection.run_sync(repository.load_page, "other", EVERYTHING, 0, 10))[1] == 1
     assert (now.document_id, now.chunk_id, now.other_document_id, now.other_chunk_id) == ("乙", "乙-0", "甲", "甲-0")
     assert (now.excerpts, now.values, now.state) == (("保修 2年", "保修 1年"), ("2年", "1年"), IssueState.IGNORED)
 
     await knowledge.delete("t", "甲")
     async with database.read() as connection:
-        assert await connection.run_sync(repository.page, "t", EVERYTHING, 0, 10) == ([], 0)
-        assert await connection.run_sync(repository.counts, "t") == {}
+        assert await connection.run_sync(repository.load_page, "t", EVERYTHING, 0, 10) == ([], 0)
+        assert await connection.run_sync(repository.count_open, "t") == {}

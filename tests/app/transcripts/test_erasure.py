@@ -42,7 +42,7 @@ async def keep(database: Database, *turns: NewTurn) -> None:
 
 
 async def settle(database: Database) -> None:
-    outbox = Outbox(database, {KIND: (gaps.note,), WEBHOOK: (create_deliveries,)})
+    outbox = Outbox(database, {KIND: (gaps.count_questions,), WEBHOOK: (create_deliveries,)})
     while await outbox.settle_due():
         pass
 

@@ -117,30 +117,30 @@ async def test_of_two_who_saw_the_same_version_one_is_told_so(http: httpx.AsyncC
     assert (late.status_code, late.json()["error"]["code"]) == (409, "params_changed_meanwhile")
     assert (await put(http, rrf_k=30)).json()["version"] == 1  # nothing changes, so nothing is written
     with pytest.raises(Conflict):
-        await container.tuner.put("default", {"rrf_k": 5}, by="", expected=7)
+        await container.tuner.set_values("default", {"rrf_k": 5}, by="", expected=7)
 
 
 async def test_another_process_learns_of_a_change(container: Container) -> None:
     moments = [0.0]
     beside = Tuner(container.base.database, container.settings, container.tenants.prepare, lambda: moments[0])
-    old = await beside.of("default")
-    await container.tuner.put("default", {"rrf_k": 30}, by="甲")
-    assert await beside.of("default") is old
+    old = await beside.get_tuned_settings("default")
+    await container.tuner.set_values("default", {"rrf_k": 30}, by="甲")
+    assert await beside.get_tuned_settings("default") is old
     moments[0] = 1.0
-    assert (await beside.of("default")).settings.rrf_k == 30
-    assert (await beside.of("other")).settings.rrf_k == 60
+    assert (await beside.get_tuned_settings("default")).settings.rrf_k == 30
+    assert (await beside.get_tuned_settings("other")).settings.rrf_k == 60
 
 
 async def test_a_version_that_lies_outside_of_the_ranges_by_now_is_not_restored(container: Container) -> None:
-    await container.tuner.put("default", {"hot_cache_max_size": 900}, by="")
-    await container.tuner.reset("default", [], by="")
+    await container.tuner.set_values("default", {"hot_cache_max_size": 900}, by="")
+    await container.tuner.reset_values("default", [], by="")
     smaller = container.settings.model_copy(update={"hot_cache_max_size": 100})
     with pytest.raises(Conflict):
-        await Tuner(container.base.database, smaller, container.tenants.prepare).revert("default", 1, by="")
+        await Tuner(container.base.database, smaller, container.tenants.prepare).revert_to_version("default", 1, by="")
 
 
 async def test_parameters_that_no_longer_fit_the_settings_stop_nobody(container: Container) -> None:
-    await container.tuner.put("default", {"rrf_vector_weight": 0}, by="")
+    await container.tuner.set_values("default", {"rrf_vector_weight": 0}, by="")
     changed = container.settings.model_copy(update={"rrf_keyword_weight": 0.0})
-    served = await Tuner(container.base.database, changed, container.tenants.prepare).of("default")
+    served = await Tuner(container.base.database, changed, container.tenants.prepare).get_tuned_settings("default")
     assert served.settings is changed and served.params.overrides == {"rrf_vector_weight": 0}

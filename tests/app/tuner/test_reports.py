@@ -153,7 +153,7 @@ async def test_an_evaluation_set_gives_the_questions_that_are_answered_or_refuse
     ]
     taken = await http.post(f"/api/v1/evaluation/sets/{made['id']}/cases", json={"cases": cases})
     assert taken.status_code in (200, 201), taken.text
-    found = await container.labelled_sets.questions("default", made["id"])
+    found = await container.labelled_sets.load_questions("default", made["id"])
     assert [question.answerable for question in found] == [True, False] * 4
 
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from app.tuner.statistics import best_against, paired
+from app.tuner.statistics import compare_best, compare_pair
 
 
 def test_the_best_of_many_that_are_no_better_is_luck_and_one_that_is_better_is_found() -> None:
     generator = np.random.default_rng(1)
     current = generator.random(200) < 0.6
     noise = generator.random((30, 200)) < 0.6
-    best, difference = best_against(current, noise)
-    assert difference.value > 0.02 and not difference.significant
-    alone = paired(current, noise[best])
+    best, difference = compare_best(current, noise)
+    assert difference.value > 0.02 and not difference.is_significant
+    alone = compare_pair(current, noise[best])
     assert alone.p < difference.p, "looking at thirty points is paid for"
     better = np.vstack([noise, current | (generator.random(200) < 0.5)])
-    best, difference = best_against(current, better)
-    assert best == 30 and difference.significant and difference.low > 0
+    best, difference = compare_best(current, better)
+    assert best == 30 and difference.is_significant and difference.low > 0
 
 
 def test_what_never_differs_is_no_difference() -> None:
     same = np.ones(30, dtype=bool)
-    assert (paired(same, same).p, paired(same, same).value) == (1.0, 0.0)
+    assert (compare_pair(same, same).p, compare_pair(same, same).value) == (1.0, 0.0)

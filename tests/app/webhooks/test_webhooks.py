@@ -15,7 +15,7 @@ from app.db.engine import Database
 from app.db.outbox import Outbox, PendingEvent
 from app.db.tables import OutboxEvent
 from app.errors import Forbidden
-from app.gaps.repository_unanswered import note
+from app.gaps.repository_unanswered import count_questions
 from app.net.targets import check_url
 from app.request_ids import set_request_id
 from app.settings import Settings
@@ -234,7 +234,7 @@ async def test_a_slow_receiver_is_left_after_the_timeout() -> None:
 async def test_a_question_is_a_detected_gap_the_first_time_only(database: Database) -> None:
     def gaps(*names: str) -> Callable[[Connection], None]:
         found = [{"hash": name, "question": name, "outcome": "no_evidence", "at": now().isoformat()} for name in names]
-        return lambda connection: note(connection, [PendingEvent("t", "turns", {"gaps": found})])
+        return lambda connection: count_questions(connection, [PendingEvent("t", "turns", {"gaps": found})])
 
     for names in (("甲", "甲", "乙"), ("甲", "丙"), ("乙",)):
         await database.transact(gaps(*names))

@@ -1,4 +1,4 @@
-"""Makes gaps of what was missed, nightly and on demand."""
+"""Clusters missed questions into gaps, nightly and on demand."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from agents.routing.anchors import load_shipped_anchors
 from app.conversations.questions import hash_question
 from app.db.base import now
-from app.gaps.clustering import clusters, joined, similarities
-from app.gaps.repository_mining import Clustered, MiningRepository
+from app.gaps.clusters import assign_to_gaps, build_clusters, compute_similarities
+from app.gaps.repository_miner import ClusteredMisses, MiningRepository
 from app.gaps.types import BY_OUTCOME, Miss
 from app.jobs.types import Daily, JobContext, JobKind
 from knowledge.ingest import EmbedderOf
@@ -22,9 +22,9 @@ from knowledge.types import Retrieval
 
 HOUR = 3
 ASKED_AGAIN = 5
-"""Questions of a gap that are searched once more."""
+"""Questions of a gap that are searched again."""
 ANSWERED_SHARE = 2 / 3
-"""Of them have to be found before a gap counts as answered."""
+"""Share of them that has to be found before a gap counts as answered."""
 
 Search = Callable[[str, str], Awaitable[Retrieval]]
 
@@ -37,8 +37,10 @@ class MiningOptions(BaseModel):
     days: int = Field(30, ge=1, le=365, description="看最近多少天的对话")
 
 
-class GapMining:
-    """search: the chat's own, of a tenant; confident: the probability from which an answer needs no disclaimer."""
+class GapMiner:
+    """Mines the gaps of all tenants. search: the chat's own, of a tenant; confident: the probability from which an
+    answer needs no disclaimer.
+    """
 
     def __init__(self, stored: MiningRepository, embedder_of: EmbedderOf, search: Search, confident: float) -> None:
         self._stored = stored
@@ -46,16 +48,18 @@ class GapMining:
         self._search = search
         self._confident = confident
 
-    async def run(self, context: JobContext) -> dict[str, Any]:
-        """One tenant. Raises EmbeddingUnavailable, KnowledgeError; then what was collected waits for the next run."""
+    async def run_mining(self, context: JobContext) -> dict[str, Any]:
+        """Runs the job for one tenant, and returns what it did in numbers. Raises EmbeddingUnavailable, KnowledgeError;
+        then what was collected waits for the next run.
+        """
         tenant, since = context.tenant, now() - timedelta(days=context.parameters["days"])
-        collected = await self._stored.collect(tenant, since)
+        collected = await self._stored.collect_misses(tenant, since)
         await context.report_progress(1, 3)
-        known, new = await self._stored.read(tenant)
-        found = await self._clustered(tenant, known, new)
-        returned = await self._stored.keep(tenant, found, new)
+        known, new = await self._stored.load_misses(tenant)
+        found = await self._cluster_misses(tenant, known, new)
+        returned = await self._stored.save_clusters(tenant, found, new)
         await context.report_progress(2, 3)
-        resolved = await self._ask_again(tenant)
+        resolved = await self._close_answered(tenant)
         await context.report_progress(3, 3)
         return {
             "collected": collected,
@@ -65,8 +69,12 @@ class GapMining:
             "resolved": resolved,
         }
 
-    async def _clustered(self, tenant: str, known: Mapping[str, Sequence[Miss]], new: Sequence[Miss]) -> Clustered:
-        """One question is embedded once, however often it was asked; the same words belong to the same gap."""
+    async def _cluster_misses(
+        self, tenant: str, known: Mapping[str, Sequence[Miss]], new: Sequence[Miss]
+    ) -> ClusteredMisses:
+        """Clusters new misses. A question is embedded once, however often it was asked; the same words belong to the
+        same gap.
+        """
         owners = {hash_question(miss.question): gap for gap, members in known.items() for miss in members}
         place = {
             miss.id: owners[hash_question(miss.question)] for miss in new if hash_question(miss.question) in owners
@@ -76,21 +84,21 @@ class GapMining:
             if miss.id not in place:
                 left[hash_question(miss.question)].append(miss)
         texts = [members[0].question for members in left.values()]
-        members = {gap: [miss.question for miss in told] for gap, told in known.items()}
+        members = {gap: [miss.question for miss in missed] for gap, missed in known.items()}
         groups = list(left.values())
-        closest, alone = await self._grouped(tenant, members, texts)
+        closest, alone = await self._group_questions(tenant, members, texts)
         place |= {miss.id: gap for number, gap in closest.items() for miss in groups[number]}
-        return Clustered(place, [[miss for number in cluster for miss in groups[number]] for cluster in alone])
+        return ClusteredMisses(place, [[miss for number in cluster for miss in groups[number]] for cluster in alone])
 
-    async def _grouped(
+    async def _group_questions(
         self, tenant: str, known: Mapping[str, Sequence[str]], new: Sequence[str]
     ) -> tuple[dict[int, str], list[list[int]]]:
-        """Places of new questions by gap, and clusters of the others."""
+        """Returns the gap of each new question that belongs to one, by its row, and clusters of the others."""
         if not new:
             return {}, []
-        told = [question for members in known.values() for question in members]
+        asked = [question for members in known.values() for question in members]
         embedder = await self._embedder_of(tenant)
-        vectors = await embedder.embed_questions([*new, *told])
+        vectors = await embedder.embed_questions([*new, *asked])
         background = await embedder.embed_questions([anchor.text for anchor in load_shipped_anchors().sentences])
         places, start = {}, len(new)
         for gap, members in known.items():
@@ -98,19 +106,19 @@ class GapMining:
             start += len(members)
 
         def work() -> tuple[dict[int, str], list[list[int]]]:
-            found = similarities(vectors, background)
-            closest = joined(found, places, range(len(new)))
-            return closest, clusters(found, [place for place in range(len(new)) if place not in closest])
+            found = compute_similarities(vectors, background)
+            closest = assign_to_gaps(found, places, range(len(new)))
+            return closest, build_clusters(found, [place for place in range(len(new)) if place not in closest])
 
         return await asyncio.to_thread(work)
 
-    async def _ask_again(self, tenant: str) -> int:
-        """Closes gaps that knowledge of a later revision answers; how many."""
-        known = await self._stored.open(tenant)
+    async def _close_answered(self, tenant: str) -> int:
+        """Closes the gaps that later knowledge answers, and returns how many."""
+        known = await self._stored.list_open(tenant)
         checked, answered = {}, []
-        for gap, told in known:
-            questions = list(dict.fromkeys(miss.question for miss in told if miss.reason in BY_OUTCOME))[:ASKED_AGAIN]
-            if not questions or 2 * sum(miss.reason in BY_OUTCOME for miss in told) < len(told):
+        for gap, missed in known:
+            questions = list(dict.fromkeys(miss.question for miss in missed if miss.reason in BY_OUTCOME))[:ASKED_AGAIN]
+            if not questions or 2 * sum(miss.reason in BY_OUTCOME for miss in missed) < len(missed):
                 continue
             first = await self._search(tenant, questions[0])
             if first.revision <= gap.checked or first.degraded:
@@ -119,10 +127,10 @@ class GapMining:
             checked[gap.id] = first.revision
             if sum(one.confidence >= self._confident for one in found) >= ANSWERED_SHARE * len(found):
                 answered.append(gap.id)
-        await self._stored.close(tenant, checked, answered)
+        await self._stored.close_answered(tenant, checked, answered)
         return len(answered)
 
 
-def mining_kind(mining: GapMining) -> JobKind:
-    """Nightly, and on demand."""
-    return JobKind("gap_mining", "知识缺口挖掘", mining.run, Daily(HOUR), MiningOptions)
+def build_mining_kind(mining: GapMiner) -> JobKind:
+    """Builds the kind of job, nightly and on demand."""
+    return JobKind("gap_mining", "知识缺口挖掘", mining.run_mining, Daily(HOUR), MiningOptions)

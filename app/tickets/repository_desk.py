@@ -1,17 +1,17 @@
-"""Tickets that the desk made because nobody was there, once a person was."""
+"""Resolves tickets that the desk opened while nobody was there, once a person has served the customer."""
 
 from __future__ import annotations
 
 from sqlalchemy import Connection, select
 
 from agents.ticketing.types import DONE
-from app.tickets.repository import CUSTOMER, SYSTEM, change
-from app.tickets.states import served
+from app.tickets.repository import CUSTOMER, SYSTEM, change_in_transaction
+from app.tickets.states import resolve_desk_ticket
 from app.tickets.tables import Ticket, TicketEvent
 from app.types import SessionKey
 
 
-def resolve(connection: Connection, key: SessionKey) -> None:
+def resolve_desk_tickets(connection: Connection, key: SessionKey) -> None:
     """Resolves what the desk opened for the conversation, within the transaction that resolves the session. A ticket of
     the customer's own, and one that staff have done anything with, stays as it is.
     """
@@ -21,4 +21,4 @@ def resolve(connection: Connection, key: SessionKey) -> None:
         history = (TicketEvent.tenant_id == key.tenant) & (TicketEvent.ticket == number)
         actors = set(connection.execute(select(TicketEvent.actor).where(history)).scalars())
         if SYSTEM in actors and actors <= {SYSTEM, CUSTOMER}:
-            change(connection, key.tenant, number, served)
+            change_in_transaction(connection, key.tenant, number, resolve_desk_ticket)

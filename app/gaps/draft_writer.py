@@ -1,4 +1,4 @@
-"""Makes the draft of an answer: of what staff said, by a model where there is one."""
+"""Writes the draft of an answer from what staff said, by a model where there is one."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Drafter(Protocol):
         """Raises GenerationError, UnreadableReply."""
 
 
-class Drafting:
-    """drafter: of a tenant, on its account; None where no model is configured."""
+class DraftWriter:
+    """Writes drafts. drafter: by tenant, on its account; None where no model is configured."""
 
     def __init__(
         self, workbench: GapWorkbench, stored: DraftRepository, drafter: Callable[[str], Drafter | None]
@@ -43,15 +43,22 @@ class Drafting:
         self._stored = stored
         self._drafter = drafter
 
-    async def make(self, tenant: str, gap: Gap) -> tuple[GapDraft, str]:
-        """The draft, and what went wrong while a model wrote it, empty for nothing. Raises KnowledgeError."""
-        misses = await self._workbench.stored.misses(tenant, gap.id, 200)
-        words, origin = await self._stored.staff_words(tenant, misses)
-        question, *variants = wordings(gap.question, misses)
+    async def write_draft(self, tenant: str, gap: Gap) -> tuple[GapDraft, str]:
+        """Writes the draft of a gap.
+
+        Returns:
+            The draft, and for people what went wrong while a model wrote it, empty for nothing.
+
+        Raises:
+            KnowledgeError: The knowledge base cannot be searched.
+        """
+        misses = await self._workbench.stored.list_misses(tenant, gap.id, 200)
+        words, origin = await self._stored.find_staff_words(tenant, misses)
+        question, *variants = list_wordings(gap.question, misses)
         draft = GapDraft(question, words[:MAX_ANSWER_CHARS], tuple(variants), origin)
         if (drafter := self._drafter(tenant)) is None:
             return draft, ""
-        near = [one.text for one in await self._workbench.near(tenant, question)] if question else []
+        near = [one.text for one in await self._workbench.find_near(tenant, question)] if question else []
         try:
             text = await drafter.write([question, *variants][:MODEL_QUESTIONS], words, near)
         except BudgetExhausted:
@@ -61,20 +68,22 @@ class Drafting:
             return draft, "模型没有写成，用的是客服的原话" if words else "模型没有写成，请直接填写"
         if not text.answer:
             return draft, ""
-        return _written(draft, text), ""
+        return _apply_model_text(draft, text), ""
 
 
-def wordings(question: str, misses: Sequence[Miss]) -> list[str]:
-    """The question of a gap and other ways to ask it, those asked most first; what held personal data is none."""
+def list_wordings(question: str, misses: Sequence[Miss]) -> list[str]:
+    """Returns the question of a gap and other ways to ask it, the most frequent first, without those that held personal
+    data.
+    """
     counts = Counter(miss.question for miss in misses)
     asked = [question, *(text for text, _ in counts.most_common())]
-    plain = {hash_question(text): text for text in reversed(asked) if text and _fit(text)}
+    plain = {hash_question(text): text for text in reversed(asked) if text and _is_usable(text)}
     ordered = dict.fromkeys(hash_question(text) for text in asked)
     found = [plain[key] for key in ordered if key in plain]
     return (found or [_TAG.sub("", question).strip()[:MAX_QUESTION_CHARS]])[: MOST_VARIANTS + 1]
 
 
-def _written(draft: GapDraft, text: DraftText) -> GapDraft:
+def _apply_model_text(draft: GapDraft, text: DraftText) -> GapDraft:
     question = mask_personal_data(text.question)[:MAX_QUESTION_CHARS]
     variants = [one for one in (draft.question, *draft.variants) if hash_question(one) != hash_question(question)]
     answer = mask_personal_data(text.answer)[:MAX_ANSWER_CHARS]
@@ -83,5 +92,5 @@ def _written(draft: GapDraft, text: DraftText) -> GapDraft:
     )
 
 
-def _fit(text: str) -> bool:
+def _is_usable(text: str) -> bool:
     return len(text) <= MAX_QUESTION_CHARS and not _TAG.search(text)

@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 
 from agents.routing.anchors import load_shipped_anchors
 from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.gaps.clustering import THRESHOLD, clusters, joined, similarities
+from app.gaps.clusters import THRESHOLD, assign_to_gaps, build_clusters, compute_similarities
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
 from tests.app.gaps.topics import TOPICS, clustered, purity
@@ -44,9 +44,9 @@ async def test_a_new_question_joins_the_gap_that_asks_the_same(embedder: Embedde
     new = [(name, question) for name in SHOP for question in SHOP[name][4:]]
     texts = [question for _, question in new] + [question for members in known.values() for question in members]
     background = await embedder.embed_questions([anchor.text for anchor in load_shipped_anchors().sentences])
-    found = similarities(await embedder.embed_questions(texts), background)
+    found = compute_similarities(await embedder.embed_questions(texts), background)
     places = {name: range(len(new) + 4 * number, len(new) + 4 * number + 4) for number, name in enumerate(known)}
-    told = joined(found, places, range(len(new)))
+    told = assign_to_gaps(found, places, range(len(new)))
     assert {place: new[place][0] for place in told} == told
     assert len(told) >= 6
     assert not Counter(new[place][0] for place in told)["bulk"]
@@ -55,7 +55,7 @@ async def test_a_new_question_joins_the_gap_that_asks_the_same(embedder: Embedde
 async def test_unrelated_questions_stay_alone_however_few(embedder: Embedder) -> None:
     texts = ["能刻字吗", "可以寄到国外吗"]
     background = await embedder.embed_questions([anchor.text for anchor in load_shipped_anchors().sentences])
-    assert len(clusters(similarities(await embedder.embed_questions(texts), background), [0, 1])) == 2
+    assert len(build_clusters(compute_similarities(await embedder.embed_questions(texts), background), [0, 1])) == 2
 
 
 @pytest.mark.parametrize("count", [2, 7, 120])
@@ -66,10 +66,10 @@ def test_clusters_are_those_of_scipy(count: int) -> None:
     distances = squareform(found.max() - found, checks=False)
     labels = fcluster(linkage(distances, "average"), found.max() - THRESHOLD, "distance")
     expected = {frozenset(np.flatnonzero(labels == label).tolist()) for label in labels}
-    assert {frozenset(cluster) for cluster in clusters(found, range(count))} == expected
+    assert {frozenset(cluster) for cluster in build_clusters(found, range(count))} == expected
     assert len(expected) > 1 or count == 2
 
 
 def test_nothing_makes_no_cluster() -> None:
-    assert clusters(np.zeros((0, 0), np.float32), []) == []
-    assert joined(np.zeros((1, 1), np.float32), {}, [0]) == {}
+    assert build_clusters(np.zeros((0, 0), np.float32), []) == []
+    assert assign_to_gaps(np.zeros((1, 1), np.float32), {}, [0]) == {}

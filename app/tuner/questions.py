@@ -1,4 +1,4 @@
-"""Questions of which a tenant knows whether its base answers them, and by which documents."""
+"""Labelled questions: whether the base answers them, and from which documents."""
 
 from __future__ import annotations
 
@@ -15,30 +15,31 @@ MIN_OF_A_KIND = 20
 
 @dataclass(frozen=True, slots=True)
 class TuningQuestion:
-    """documents: ids or names of those that answer it, where known."""
+    """A labelled question. documents: ids or names of those that answer it, where known."""
 
     text: str
     answerable: bool
     documents: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As it is kept until the run."""
+        """Returns the form that is stored until the run."""
         return {"text": self.text, "answerable": self.answerable, "documents": list(self.documents)}
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Self:
+        """Reads what `to_json` returned."""
         return cls(stored["text"], stored["answerable"], tuple(stored["documents"]))
 
 
 class LabelledSets(Protocol):
-    """Where a tenant keeps labelled questions under names."""
+    """The named sets of labelled questions of a tenant."""
 
-    async def questions(self, tenant: str, name: str) -> list[TuningQuestion]:
-        """Those of a set. Raises NotFound."""
+    async def load_questions(self, tenant: str, name: str) -> list[TuningQuestion]:
+        """Returns the questions of a set. Raises NotFound."""
 
 
-def enough(questions: Sequence[TuningQuestion]) -> None:
-    """Raises Conflict: how many a set holds is not told by the request."""
+def require_enough(questions: Sequence[TuningQuestion]) -> None:
+    """Raises Conflict where there are too few questions of either kind."""
     answerable = sum(question.answerable for question in questions)
     others = len(questions) - answerable
     if min(answerable, others) < MIN_OF_A_KIND:

@@ -1,4 +1,4 @@
-"""Which questions ask the same, by their vectors. Pure."""
+"""Clusters of questions that ask the same, by their vectors. Pure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from knowledge.types import Matrix, Vector
 
 NEIGHBOURS = 4
-"""What surrounds a question: its density there is taken off, so that one threshold holds in a base of invoices alone
-and in one of everything (cross-domain similarity local scaling, Conneau et al. 2018).
+"""Neighbours of a question whose mean similarity, the local density, is subtracted, so that one threshold holds in a
+base of invoices alone and in one of everything (cross-domain similarity local scaling, Conneau et al. 2018).
 """
 THRESHOLD = -0.55
 """Mean similarity at which two clusters are one. Purity comes before few clusters: two gaps of one topic are merged by
@@ -20,13 +20,20 @@ _PRIOR = 5
 """Sentences of the background that the centre of few questions leans on."""
 
 
-def similarities(questions: Matrix, background: Matrix) -> Matrix:
-    """(n, n), symmetric, of unit vectors; near 0 for two that are as close as their nearest neighbours, about -1 for
-    unrelated ones. background: sentences of customer service at large.
+def compute_similarities(questions: Matrix, background: Matrix) -> Matrix:
+    """Computes the similarity of each question to each.
+
+    Args:
+        questions: Unit vectors, shape (n, dimension).
+        background: The same of general sentences of customer service.
+
+    Returns:
+        Shape (n, n), symmetric: near 0 for two that are as close as their nearest neighbours, about -1 for unrelated
+        ones.
     """
     count = len(questions)
     centre = (questions.sum(axis=0) + _PRIOR * background.mean(axis=0)) / (count + _PRIOR)
-    own, others = _unit(questions - centre), _unit(background - centre)
+    own, others = _normalize_rows(questions - centre), _normalize_rows(background - centre)
     near = own @ own.T
     np.fill_diagonal(near, -1.0)
     around = np.hstack([near, own @ others.T])
@@ -37,8 +44,17 @@ def similarities(questions: Matrix, background: Matrix) -> Matrix:
     return found
 
 
-def joined(found: Matrix, gaps: Mapping[str, Sequence[int]], new: Sequence[int]) -> dict[int, str]:
-    """Which of the new questions belong to which gap that is there; gaps: the places of some of its questions."""
+def assign_to_gaps(found: Matrix, gaps: Mapping[str, Sequence[int]], new: Sequence[int]) -> dict[int, str]:
+    """Assigns new questions to existing gaps.
+
+    Args:
+        found: Similarities of all questions.
+        gaps: By gap, the rows of some of its questions.
+        new: The rows of the new questions.
+
+    Returns:
+        By row, the gap; without the questions that belong to none.
+    """
     names = [name for name, places in gaps.items() if places]
     if not names or not new:
         return {}
@@ -51,16 +67,16 @@ def joined(found: Matrix, gaps: Mapping[str, Sequence[int]], new: Sequence[int])
     }
 
 
-def clusters(found: Matrix, places: Sequence[int]) -> list[list[int]]:
-    """Average linkage of these questions, the largest cluster first; the first of each stands for it best."""
-    groups = [[places[row] for row in rows] for rows in _average_linkage(found[np.ix_(places, places)])]
-    return sorted((central_first(found, group) for group in groups), key=lambda group: (-len(group), group))
+def build_clusters(found: Matrix, places: Sequence[int]) -> list[list[int]]:
+    """Clusters these questions by average linkage: the largest first, each with its most typical question first."""
+    groups = [[places[row] for row in rows] for rows in _link_clusters(found[np.ix_(places, places)])]
+    return sorted((sort_by_centrality(found, group) for group in groups), key=lambda group: (-len(group), group))
 
 
-def _average_linkage(found: Matrix) -> list[list[int]]:
-    """The rows of each cluster: the two most similar ones are joined until none are as similar as THRESHOLD.
+def _link_clusters(found: Matrix) -> list[list[int]]:
+    """Joins the two most similar clusters until none are as similar as THRESHOLD, and returns the rows of each.
 
-    found: (n, n), symmetric.
+    found: shape (n, n), symmetric.
     """
     means = found.astype(np.float64)  # of clusters, each at the row of its first question
     np.fill_diagonal(means, -np.inf)
@@ -77,12 +93,12 @@ def _average_linkage(found: Matrix) -> list[list[int]]:
     return [group for group in groups if group]
 
 
-def central_first(found: Matrix, group: Sequence[int]) -> list[int]:
-    """The most typical question first."""
+def sort_by_centrality(found: Matrix, group: Sequence[int]) -> list[int]:
+    """Sorts the questions of a cluster, the most typical first."""
     part: Vector = found[np.ix_(group, group)].sum(axis=1)
     return [group[place] for place in np.argsort(-part, kind="stable").tolist()]
 
 
-def _unit(vectors: Matrix) -> Matrix:
+def _normalize_rows(vectors: Matrix) -> Matrix:
     unit: Matrix = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     return unit

@@ -1,6 +1,6 @@
 """Numbers that name a person, in what a company publishes.
 
-`app.privacy` takes whatever looks like one, because a customer's message must not be kept; here a wrong finding costs
+`app.privacy` masks whatever looks like one, because a customer's message must not be kept; here a wrong finding costs
 somebody's time, so a number has to hold by its check digits, stand alone and not in a sample, an address or data.
 """
 
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from app.quality.checks.prose import prose_of
+from app.quality.checks.prose import extract_prose
 from knowledge.types import Chunk
 
 _CARD = re.compile(r"\d{4}(?:[ -]?\d{4}){3}(?:[ -]?\d{1,3})?")
@@ -24,14 +24,14 @@ _ISSUERS = "3456"
 """First digits of the cards that banks issue (ISO/IEC 7812-1: travel, and banking)."""
 
 
-def named_people(chunk: Chunk) -> frozenset[str]:
-    """The tags of `app.privacy` for what of it stands in a passage: `bank_card`, `id_card`."""
+def find_personal_numbers(chunk: Chunk) -> frozenset[str]:
+    """Returns the tags of `app.privacy` for the numbers in a passage: `bank_card`, `id_card`."""
     found: set[str] = set()
-    for piece in prose_of(chunk):
+    for piece in extract_prose(chunk):
         text = _URL.sub(" ", piece)
-        if any(map(is_citizen, _alone(text, _ID))):
+        if any(map(is_citizen, _find_separate_numbers(text, _ID))):
             found.add("id_card")
-        if any(map(is_card, _alone(text, _CARD))):
+        if any(map(is_card, _find_separate_numbers(text, _CARD))):
             found.add("bank_card")
     return frozenset(found)
 
@@ -55,13 +55,13 @@ def is_citizen(number: str) -> bool:
     return 1900 <= born.year <= date.today().year and _CHECKS[total % 11] == number[-1].upper()
 
 
-def _alone(text: str, pattern: re.Pattern[str]) -> Iterator[str]:
-    """Numbers with nothing tied to them, and not in quotes, as data has them."""
+def _find_separate_numbers(text: str, pattern: re.Pattern[str]) -> Iterator[str]:
+    """Finds numbers with nothing tied to them, and not in quotes as in data."""
     for match in pattern.finditer(text):
         before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 2]
-        if not _tied(before) and not (_tied(after[:1]) and (_tied(after[1:]) or after[0].isalnum())):
+        if not _is_tied(before) and not (_is_tied(after[:1]) and (_is_tied(after[1:]) or after[0].isalnum())):
             yield match.group()
 
 
-def _tied(neighbour: str) -> bool:
+def _is_tied(neighbour: str) -> bool:
     return neighbour != "" and (neighbour in _GLUE or (neighbour.isascii() and neighbour.isalnum()))

@@ -1,4 +1,4 @@
-"""Where the gate should stand, by questions that are labelled. Pure."""
+"""Recommends the threshold of the gate from labelled questions. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from app.settings import Settings
 from app.tuner.ranges import RANGES
-from app.tuner.statistics import paired
+from app.tuner.statistics import compare_pair
 
 STEP = 0.01
 RESAMPLES = 300
@@ -26,48 +26,54 @@ class ScoredQuestion:
     probability: float
 
 
-def calibrated(scored: Sequence[ScoredQuestion], settings: Settings, refusal: float | None) -> dict[str, Any]:
-    """The curve over all thresholds within the range, and the one that is recommended.
+def calibrate_threshold(scored: Sequence[ScoredQuestion], settings: Settings, refusal: float | None) -> dict[str, Any]:
+    """Computes the curve over all thresholds in the range, and recommends one of them.
 
-    refusal: the share of unanswerable questions that has to be refused at least; of the thresholds that do, the lowest
-    answers most. Without it the mean of both shares decides. settings: in force now.
+    Args:
+        scored: The labelled questions, of both kinds.
+        settings: In force now.
+        refusal: The least share of unanswerable questions that has to be refused; of the thresholds that reach it, the
+            lowest answers most. None: the mean of both shares decides.
+
+    Returns:
+        The result of the report, as JSON.
     """
     probabilities = np.array([item.probability for item in scored])
     answerable = np.array([item.answerable for item in scored])
     thresholds = np.round(np.arange(RANGES["similarity_threshold"].low, RANGES["similarity_threshold"].high, STEP), 2)
     current = settings.similarity_threshold
-    chosen = _best(thresholds, current, probabilities, answerable, refusal)
-    low, high = _interval(thresholds, current, probabilities, answerable, refusal)
-    right, now = (_right(threshold, probabilities, answerable) for threshold in (chosen, current))
+    chosen = _choose_threshold(thresholds, current, probabilities, answerable, refusal)
+    low, high = _estimate_interval(thresholds, current, probabilities, answerable, refusal)
+    right, now = (_flag_right_decisions(threshold, probabilities, answerable) for threshold in (chosen, current))
     # Both kinds weigh the same, as they do in the choice: of 210 and 35 questions the few would count for nothing.
     halves = np.where(answerable, 1 / answerable.mean(), 1 / (~answerable).mean()) / 2
-    difference = paired(now, right, halves)
+    difference = compare_pair(now, right, halves)
     return {
         "answerable": int(answerable.sum()),
         "unanswerable": int((~answerable).sum()),
-        "curve": [_point(float(threshold), probabilities, answerable) for threshold in thresholds],
-        "current": _point(current, probabilities, answerable),
-        "recommended": _point(chosen, probabilities, answerable),
+        "curve": [_build_point(float(threshold), probabilities, answerable) for threshold in thresholds],
+        "current": _build_point(current, probabilities, answerable),
+        "recommended": _build_point(chosen, probabilities, answerable),
         "interval": {"low": low, "high": high},
         "refusal": refusal,
-        "reached": refusal is None or _point(chosen, probabilities, answerable)["refused"] >= refusal,
+        "reached": refusal is None or _build_point(chosen, probabilities, answerable)["refused"] >= refusal,
         "difference": difference.to_json(),
-        "values": _values(chosen, settings) if chosen != current else {},
+        "values": _build_values(chosen, settings) if chosen != current else {},
     }
 
 
-def _best(
+def _choose_threshold(
     thresholds: NDArray[np.float64],
     current: float,
     probabilities: NDArray[np.float64],
     answerable: NDArray[np.bool_],
     refusal: float | None,
 ) -> float:
-    """The current one where it does as well as any: what makes no difference to these questions is no reason to change
-    what customers get. Else in the middle of those that do equally well: it is not the last question before a gap that
-    decides.
+    """Returns the current threshold where no other does better, since what makes no difference to these questions is no
+    reason to change what customers get; otherwise the middle of the first run of thresholds that do best, so that not
+    a single question decides.
     """
-    *merits, now = _merit(np.append(thresholds, current), probabilities, answerable, refusal)
+    *merits, now = _score_thresholds(np.append(thresholds, current), probabilities, answerable, refusal)
     merit = np.array(merits)
     if now >= merit.max() - 1e-9:
         return current
@@ -78,7 +84,7 @@ def _best(
     return float(thresholds[best[end // 2]])
 
 
-def _merit(
+def _score_thresholds(
     thresholds: NDArray[np.float64],
     probabilities: NDArray[np.float64],
     answerable: NDArray[np.bool_],
@@ -93,29 +99,33 @@ def _merit(
     return merit
 
 
-def _interval(
+def _estimate_interval(
     thresholds: NDArray[np.float64],
     current: float,
     probabilities: NDArray[np.float64],
     answerable: NDArray[np.bool_],
     refusal: float | None,
 ) -> tuple[float, float]:
-    """Where the recommendation lies for 95 of 100 other sets like this one: resampled, either kind by itself."""
+    """Returns the 95 % interval of the recommendation, by resampling either kind of question by itself."""
     generator = np.random.default_rng(_SEED)
     kinds = [np.flatnonzero(answerable), np.flatnonzero(~answerable)]
     found = []
     for _ in range(RESAMPLES):
         rows = np.concatenate([generator.choice(kind, len(kind)) for kind in kinds])
-        found.append(_best(thresholds, current, probabilities[rows], answerable[rows], refusal))
+        found.append(_choose_threshold(thresholds, current, probabilities[rows], answerable[rows], refusal))
     low, high = np.percentile(found, (2.5, 97.5))
     return round(float(low), 2), round(float(high), 2)
 
 
-def _right(threshold: float, probabilities: NDArray[np.float64], answerable: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _flag_right_decisions(
+    threshold: float, probabilities: NDArray[np.float64], answerable: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
     return np.equal(probabilities >= threshold, answerable)
 
 
-def _point(threshold: float, probabilities: NDArray[np.float64], answerable: NDArray[np.bool_]) -> dict[str, float]:
+def _build_point(
+    threshold: float, probabilities: NDArray[np.float64], answerable: NDArray[np.bool_]
+) -> dict[str, float]:
     passing = probabilities >= threshold
     return {
         "threshold": threshold,
@@ -124,8 +134,8 @@ def _point(threshold: float, probabilities: NDArray[np.float64], answerable: NDA
     }
 
 
-def _values(threshold: float, settings: Settings) -> dict[str, float]:
-    """What would be set: the other two thresholds move where they would stand on the wrong side."""
+def _build_values(threshold: float, settings: Settings) -> dict[str, float]:
+    """Returns the parameters to set: the other two thresholds move too where they would be out of order."""
     values = {"similarity_threshold": threshold}
     if settings.confident_threshold < threshold:
         values["confident_threshold"] = threshold

@@ -29,12 +29,12 @@ _BOUGHT = re.compile(
 """Whom a rule holds for, not until when it holds: those who bought before a day."""
 
 
-def expired(corpus: QualityCorpus) -> Steps:
-    """See above. A passage that also names a day to come is left alone."""
+def find_expired(corpus: QualityCorpus) -> Steps:
+    """Finds the passages described above, without those that also name a day to come."""
     for chunk in corpus.chunks:
         yield None
         for sentence in split_sentences(chunk.text):
-            ends = list(ends_of(sentence.text))
+            ends = list(find_end_dates(sentence.text))
             if ends and max(ends) < corpus.today:
                 last = max(ends)
                 detail = f"“{sentence.text.strip()[:80]}”写明的期限是 {last.isoformat()}，已经过去"
@@ -44,23 +44,23 @@ def expired(corpus: QualityCorpus) -> Steps:
                 break
 
 
-def ends_of(sentence: str) -> Iterator[date]:
-    """The last days on which something holds, by a sentence."""
+def find_end_dates(sentence: str) -> Iterator[date]:
+    """Finds the last days on which something holds, according to a sentence."""
     folded = fold(sentence)
     if _BOUGHT.search(folded):
         return
     for match in _RANGE.finditer(folded):
         found = match.groupdict()
         if found["by"]:
-            yield from _day(found["by"], found["bm"], found["bd"])
+            yield from _parse_day(found["by"], found["bm"], found["bd"])
         else:
-            yield from _day(found["ay"], found["sm"], found["sd"])
+            yield from _parse_day(found["ay"], found["sm"], found["sd"])
     for pattern in (_UNTIL, _BY):
         for match in pattern.finditer(folded):
-            yield from _day(match["by"], match["bm"], match["bd"])
+            yield from _parse_day(match["by"], match["bm"], match["bd"])
 
 
-def _day(year: str, month: str, day: str) -> Iterator[date]:
+def _parse_day(year: str, month: str, day: str) -> Iterator[date]:
     try:
         yield date(int(year), int(month), int(day))
     except ValueError:  # 2024.13.1 is a version or a mistake, and no day
