@@ -35,11 +35,13 @@ class Advice:
 
 
 def build_last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *, rows_to_model: bool) -> Question:
-    """The customer's last message in the light of those before it; text: another question of the person who serves;
-    rows_to_model: see `select_readable`.
+    """The customer's last message in the light of those before it, of which asking for a person is no topic.
+
+    text: another question, of the person who serves; rows_to_model: see `select_readable`.
     """
     asked = [turn for turn in turns if turn.question not in (PICTURE_SENT, FILE_SENT)]
-    said = select_readable(asked, caller, to_model=rows_to_model)
+    topics = [turn for turn in asked[:-1] if turn.response["data"]["intent"] != Intent.HUMAN_REQUEST]
+    said = select_readable([*topics, *asked[-1:]], caller, to_model=rows_to_model)
     if text:
         return Question(text, caller=caller)
     if not said:

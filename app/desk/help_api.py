@@ -87,9 +87,11 @@ async def write_solution(
     agent_id = get_acting_agent(request, body.agent_id) or session.agent_id
     key = hash_question(question) if question else ""
     kept = await wiring.desk.solutions.put(session.key, key, question, answer, agent_id)
+    principal = request.state.principal
+    author = principal.name if principal.agent_id else agent_id  # reviewers are told apart by the names of accounts
     gap_id = ""
     if question:
-        gap_id = await wiring.gap_intake.add_solution(tenant, kept.id, session_id, question, answer, agent_id)
+        gap_id = await wiring.gap_intake.add_solution(tenant, kept.id, session_id, question, answer, author)
     return SolutionKept(**SolutionOut.model_validate(kept).model_dump(), gap_id=gap_id)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from app.db.engine import Database
 from app.documents.tables import Document
 from app.documents.types import DocumentKind
 from app.keys.tables import ApiKey
+from app.people.tables import PersonRow
 
 SITE = "web"
 """The channel of conversations in the widget and on the chat page."""
@@ -21,8 +23,8 @@ SITE = "web"
 
 @dataclass(frozen=True, slots=True)
 class StepFacts:
-    """documents: the tenant's own; has_conversations: somebody wrote; has_site: a client key was used; staff: keys for
-    colleagues; admins: keys for administrators, the first one included.
+    """documents: the tenant's own; has_conversations: somebody wrote; has_site: a client key was used; staff: accounts
+    and keys of colleagues; admins: of administrators, the first one included.
     """
 
     documents: int
@@ -52,7 +54,11 @@ class StepRepository:
             & (ApiKey.expires_at.is_(None) | (ApiKey.expires_at > now()))
         )
         counted = connection.execute(select(ApiKey.role, func.count()).where(valid).group_by(ApiKey.role))
-        keys = {role: int(count) for role, count in counted}
+        enabled = (PersonRow.tenant_id == tenant) & PersonRow.disabled_at.is_(None)
+        people = connection.execute(select(PersonRow.role, func.count()).where(enabled).group_by(PersonRow.role))
+        who = Counter[str]()
+        for role, count in (*counted, *people):
+            who[role] += count
         used = valid & (ApiKey.role == Role.CLIENT) & ApiKey.last_used_at.is_not(None)
         site = connection.execute(select(exists(select(1).where(used)))).scalar_one()
-        return StepFacts(documents, said, site, keys.get(Role.AGENT, 0), keys.get(Role.ADMIN, 0))
+        return StepFacts(documents, said, site, who[Role.AGENT] + who[Role.LEAD], who[Role.ADMIN])

@@ -15,6 +15,8 @@ from tests.browser.chatting import Chat
 def test_the_first_answer_with_its_source_is_one_click_away(server: str, page: Page) -> None:
     chat = Chat(page).open(server)
     assert serious(page) == []
+    box = page.locator("yingda-chat .panel").bounding_box()
+    assert box and box["width"] == 1280  # the whole of the page
     chat.questions.filter(has_text="YS-V8 Max").click()
     answer = chat.answered(0)
     expect(answer).to_have_attribute("data-outcome", "answered")

@@ -29,7 +29,7 @@ export function Gap({ route, manages }) {
   const version = gap.history.length;
   return html`<${Head} title=${gap.question} back=${back}><${Named} kind="gap" value=${gap.state} />${gap.merged_into && html`<a class="yd-btn yd-btn-small" href=${link(`gaps/${gap.merged_into}`)}>${t("open")}</a>`}<//>
     <div class="ad-two"><div class="yd-stack"><${Answer} key=${version} gap=${gap} address=${address} may=${manages} reload=${state.reload} /><${Questions} gap=${gap} /></div>
-    <aside class="yd-stack"><section class="yd-card"><h2>${t("about")}</h2><${Facts} facts=${facts(gap)} /></section>
+    <aside class="yd-stack"><section class="yd-card yd-stack"><h2>${t("about")}</h2><${Facts} facts=${facts(gap)} /></section>
       ${manages && WAITING.includes(gap.state) && html`<${Merge} gap=${gap} address=${address} />`}
       <section class="yd-card yd-stack"><h2>${t("near")}</h2>${gap.near.length === 0 ? html`<p class="yd-small yd-muted">${t("none")}</p>` : gap.near.map((one) => html`<div key=${one.document_id}><strong class="yd-small">${one.title}${one.heading && ` · ${one.heading}`}</strong><p class="ad-text yd-small">${one.text}</p></div>`)}</section>
       <section class="yd-card"><h2>${t("history")}</h2><ol class="ad-list">${gap.history.map((event, place) => html`<li key=${place}><div class="yd-row yd-wrap yd-small"><strong>${named("gapEvent", event.event)}</strong><span class="yd-muted">${event.actor} · ${moment(event.at)}</span></div>${event.note && html`<p class="ad-text yd-small">${event.note}</p>`}</li>`)}</ol></section></aside></div>`;
@@ -48,7 +48,8 @@ function Answer({ gap, address, may, reload }) {
   const act = (work, said) => attempt(work, said).then(reload);
   const step = (name, said = t("done")) => act(() => server.post(`${address}/${name}`, note ? { note } : {}), said);
   const save = () => server.put(`${address}/draft`, { question: text.question, answer: text.answer, ...(gap.draft || text.variants ? { variants: text.variants.split("\n").map((one) => one.trim()).filter(Boolean) } : {}) });
-  const submit = () => act(async () => { await save(); await server.post(`${address}/submit`, note ? { note } : {}); }, t("done"));
+  const kept = gap.draft && text.question === gap.draft.question && text.answer === gap.draft.answer && text.variants === gap.draft.variants.join("\n");  // what is published is what was submitted
+  const submit = () => act(async () => { if (!kept) await save(); await server.post(`${address}/submit`, note ? { note } : {}); }, t("done"));
   const draft = async () => {
     if (gap.draft && !await confirmed({ title: t("again"), text: t("againText"), action: t("draft") })) return;
     act(() => server.post(`${address}/draft`, {}), t("done"));
@@ -59,7 +60,6 @@ function Answer({ gap, address, may, reload }) {
   };
   const button = (name, onClick, primary = false) => html`<button type="button" class="yd-btn ${primary ? "yd-btn-primary" : ""}" onClick=${onClick}>${t(name)}</button>`;
   const writes = may && WAITING.includes(gap.state);
-  const kept = gap.draft && text.question === gap.draft.question && text.answer === gap.draft.answer && text.variants === gap.draft.variants.join("\n");  // what is published is what was submitted
   return html`<section class="yd-card yd-stack"><h2>${t("answer")}</h2>
     <${Field} label=${t("question")}><input class="yd-input" maxlength="200" readonly=${!writes} value=${text.question} onInput=${set("question")} /><//>
     <${Field} label=${t("reply")}><textarea class="yd-input" rows="5" maxlength="2000" readonly=${!writes} value=${text.answer} onInput=${set("answer")}></textarea><//>

@@ -3,8 +3,8 @@ import { locale, words } from "../shared/i18n.js";
 import { html } from "../shared/ui.js";
 
 const t = words({
-  zh: { always: "没有写时间：全天候。", add: "加一段时间", remove: "删去这段", from: "从", to: "到", days: "哪几天" },
-  en: { always: "No hours: around the clock.", add: "Add hours", remove: "Remove these hours", from: "from", to: "to", days: "Days" },
+  zh: { always: "没有写时间：全天候。", add: "加一段时间", remove: "删去这段", from: "从", to: "到", days: "哪几天", run: "{first}至{last}", and: "、" },
+  en: { always: "No hours: around the clock.", add: "Add hours", remove: "Remove these hours", from: "from", to: "to", days: "Days", run: "{first}–{last}", and: ", " },
 });
 const WEEK = [1, 2, 3, 4, 5, 6, 7];
 const dayName = (day, style) => new Intl.DateTimeFormat(locale(), { weekday: style, timeZone: "UTC" }).format(new Date(Date.UTC(2024, 0, day)));  // 1 January 2024 was a Monday
@@ -19,14 +19,25 @@ export function parsed(line) {
   return { days: new Set(found), start, end };
 }
 
-export function written({ days, start, end }) {
+function findRuns(days) {
   const runs = [];
   for (const day of WEEK.filter((each) => days.has(each))) {
     const run = runs.at(-1);
     if (run && run[1] === day - 1) run[1] = day;
     else runs.push([day, day]);
   }
-  return `${runs.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(",")} ${start}-${end}`;
+  return runs;
+}
+
+export function written({ days, start, end }) {
+  return `${findRuns(days).map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(",")} ${start}-${end}`;
+}
+
+// A line of hours as people say it: "周一至周五 09:00–18:00".
+export function describeHours(line) {
+  const { days, start, end } = parsed(line);
+  const runs = findRuns(days).map(([first, last]) => (first === last ? dayName(first, "short") : t("run", { first: dayName(first, "short"), last: dayName(last, "short") })));
+  return `${runs.join(t("and"))} ${start}–${end}`;
 }
 
 export function Hours({ lines, onChange }) {

@@ -2,6 +2,7 @@
 import { ago, moment, words } from "../shared/i18n.js";
 import { Dialog, Failure, Field, Tag, attempt, confirmed, html } from "../shared/ui.js";
 import { useState } from "../vendor/preact-htm.js";
+import { describeHours } from "./hours.js";
 import { Choice, Listing, Search, pageOf, useListing } from "./listing.js";
 import { Named, named, options } from "./names.js";
 import { Head } from "./page.js";
@@ -29,7 +30,7 @@ export function People({ route, manages }) {
   const list = useListing(route, ["q", "role", "state", "team"], async (query, signal) => {
     const [people, teams] = await Promise.all([server.get(PEOPLE, {}, { signal }), server.get(TEAMS, {}, { signal })]);
     const keep = (person) => ["role", "state"].every((name) => !query[name] || person[name] === query[name]) && (!query.team || person.teams.includes(query.team));
-    return { ...pageOf(people.people, query, { by, keep, text: (person) => `${person.name} ${person.display_name} ${person.login}` }), teams: teams.teams };
+    return { names: new Map(people.people.map((person) => [person.login, person.name])), ...pageOf(people.people, query, { by, keep, text: (person) => `${person.name} ${person.display_name} ${person.login}` }), teams: teams.teams };
   });
   const teams = list.data?.teams;
   const [dialog, setDialog] = useState(null);  // [component, properties]
@@ -41,6 +42,7 @@ export function People({ route, manages }) {
   const signOut = (person) => sure({ title: t("outTitle", person), text: t("outText"), action: t("signOut") }, () => server.delete(`${PEOPLE}/${person.id}/signins`), t("signedOut"));
   const small = (person, title, work, tone = "") => html`<button class="yd-btn yd-btn-small ${tone}" aria-label=${`${title} ${person.name}`} onClick=${() => work(person)}>${title}</button>`;
   const teamName = (id) => teams.find((team) => team.id === id)?.name || id;
+  const nameOf = (login) => list.data.names.get(login) || login;
   const bulk = manages ? [{ title: t("enable"), run: (person) => person.state === "disabled" && server.patch(`${PEOPLE}/${person.id}`, { disabled: false }) },
     { title: t("disable"), danger: true, run: (person) => person.state !== "disabled" && !person.current && server.patch(`${PEOPLE}/${person.id}`, { disabled: true }), sure: (rows) => ({ title: t("disableSome", { n: rows.length }), text: t("disableText") }) }] : [];
   const Actions = (person) => html`<div class="yd-row yd-wrap">${small(person, t("edit"), () => setDialog([Editing, { person, teams, manages }]))}
@@ -50,7 +52,7 @@ export function People({ route, manages }) {
     { title: t("person"), sort: "name", text: (person) => `${person.name} (${person.login})`, cell: (person) => html`<strong>${person.name}</strong>${person.current && html` <${Tag} tone="accent">${t("you")}<//>`}<span class="ad-sub yd-mono">${person.login}</span>${person.display_name !== person.name && html`<span class="ad-sub">${person.display_name}</span>`}` },
     { title: t("role"), name: "ad-wide", sort: "role", text: (person) => named("role", person.role), cell: (person) => html`<${Named} kind="role" value=${person.role} />` },
     { title: t("serves"), name: "ad-wide", text: (person) => [...person.teams.map(teamName), ...person.skills].join("、"), cell: (person) => html`${person.teams.map((id) => html`<${Tag} tone="accent">${teamName(id)}<//> `)}${person.skills.map((skill) => html`<${Tag}>${skill}<//> `)}
-      <span class="ad-sub">${[person.skills.length ? "" : t("anything"), person.hours.join("；") || t("always"), person.capacity ? t("at", { n: person.capacity }) : t("free")].filter(Boolean).join(" · ")}</span>` },
+      <span class="ad-sub">${[person.skills.length ? "" : t("anything"), person.hours.map(describeHours).join("；") || t("always"), person.capacity ? t("at", { n: person.capacity }) : t("free")].filter(Boolean).join(" · ")}</span>` },
     { title: t("state"), name: "ad-wide", text: (person) => named("personState", person.state), cell: (person) => html`<${Named} kind="personState" value=${person.state} />${isOnline(person) && html` <${Tag} tone="good">${t("online")}<//>`}${person.assigned > 0 && html`<span class="ad-sub">${t("assigned", { n: person.assigned })}</span>`}` },
     { title: t("seen"), name: "ad-wide", sort: "seen", latest: true, text: (person) => person.signed_in_at, cell: (person) => (person.signed_in_at ? html`<span class="ad-when" title=${moment(person.signed_in_at)}>${ago(person.signed_in_at)}</span>` : html`<span class="yd-muted">${t("never")}</span>`) },
     { title: t("actions"), cell: Actions },
@@ -62,7 +64,7 @@ export function People({ route, manages }) {
         filters=${html`<${Search} list=${list} label=${t("search")} /><${Choice} list=${list} name="role" label=${t("role")} options=${ROLES.map((role) => [role, named("role", role)])} /><${Choice} list=${list} name="state" label=${t("state")} options=${options("personState")} />
           ${teams?.length > 0 && html`<${Choice} list=${list} name="team" label=${t("teams")} options=${teams.map((team) => [team.id, team.name])} />`}`} />
       ${teams && html`<div class="ad-head"><div><h2>${t("teams")}</h2></div><div class="yd-row"><button class="yd-btn" onClick=${() => setDialog([Naming, { team: null }])}>${t("newTeam")}</button></div></div>
-      ${teams.length ? html`<div class="yd-card yd-stack">${teams.map((team) => html`<div class="yd-row yd-wrap" key=${team.id}><div class="yd-grow"><strong>${team.name}</strong> <span class="yd-small yd-muted">${team.members.length ? `${t("members", { n: team.members.length })} · ${team.members.join("、")}` : t("none")}</span></div>
+      ${teams.length ? html`<div class="yd-card yd-stack">${teams.map((team) => html`<div class="yd-row yd-wrap" key=${team.id}><div class="yd-grow"><strong>${team.name}</strong> <span class="yd-small yd-muted">${team.members.length ? `${t("members", { n: team.members.length })} · ${team.members.map(nameOf).join("、")}` : t("none")}</span></div>
         ${small(team, t("rename"), () => setDialog([Naming, { team }]))}${small(team, t("remove"), () => sure({ title: t("removeTitle", team), text: t("removeText"), action: t("remove") }, () => server.delete(`${TEAMS}/${team.id}`), t("removed")), "yd-btn-danger")}</div>`)}</div>` : html`<div class="yd-card yd-empty">${t("noTeams")}</div>`}`}</div>
     ${dialog && html`<${dialog[0]} ...${dialog[1]} onClose=${shut} />`}`;
 }

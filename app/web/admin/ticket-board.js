@@ -40,8 +40,8 @@ export function Board({ query, assignees, move }) {
       ${page.tickets.map((ticket) => html`<article key=${ticket.number} class="yd-card ad-ticket" draggable="true" onDragStart=${(event) => event.dataTransfer.setData("text/plain", ticket.number)}>
         <a href=${link(`tickets/${ticket.number}`)} draggable="false">${ticket.subject}</a>
         <div class="yd-row yd-wrap yd-tiny"><${Named} kind="priority" value=${ticket.priority} /><${Named} kind="category" value=${ticket.category} />${ticket.state === "reopened" && html`<${Named} kind="state" value="reopened" />`}</div>
-        <div class="yd-tiny yd-muted"><${NumberLink} number=${ticket.number} /> · <${Assigned} ticket=${ticket} assignees=${assignees} /></div>
-        <div class="yd-tiny"><${Due} ticket=${ticket} /></div>
+        <div class="yd-tiny"><${NumberLink} number=${ticket.number} /></div>
+        <div class="yd-tiny yd-muted"><${Assigned} ticket=${ticket} assignees=${assignees} /> · <${Due} ticket=${ticket} /></div>
         <select class="yd-input ad-size" aria-label=${t("move", { number: ticket.number })} value="" onChange=${(event) => { const to = event.target.value; event.target.value = ""; go(ticket, to); }}>
           <option value="">${t("moveTo")}</option>${MOVES[ticket.state].map((to) => html`<option value=${to}>${named("state", to)}</option>`)}</select></article>`)}
       ${page.total === 0 && html`<p class="yd-small yd-muted">${t("none")}</p>`}

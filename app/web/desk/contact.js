@@ -8,6 +8,7 @@ import { contactLink, conversationLink, ticketLink } from "./route.js";
 import { t } from "./words.js";
 
 const WEB = /^https?:\/\//;
+const nameChannel = (channel) => (channel === "web" ? t("web") : channel);  // a company names others itself
 const page = (visit) => visit.title || visit.url.replace(WEB, "");
 
 function Place({ visit }) {
@@ -20,7 +21,7 @@ export function Journey({ contact, session }) {
   const [last, ...before] = contact.visits;
   return html`<dl class="desk-facts">
     ${last && html`<div><dt>${t("onPage")}</dt><dd><${Place} visit=${last} /></dd></div>`}
-    ${(session.channel || contact.channel) && html`<div><dt>${t("channel")}</dt><dd>${session.channel || contact.channel}</dd></div>`}
+    ${(session.channel || contact.channel) && html`<div><dt>${t("channel")}</dt><dd>${nameChannel(session.channel || contact.channel)}</dd></div>`}
     ${contact.language && html`<div><dt>${t("speaks")}</dt><dd>${t(`lang_${contact.language}`)}</dd></div>`}
     <div><dt>${t("lastSeen")}</dt><dd title=${moment(contact.last_seen)}>${ago(contact.last_seen)}</dd></div>
     <div><dt>${t("contactTalks")}</dt><dd><a href=${contactLink(session.session_id)}>${t("talks", { n: contact.total })}</a></dd></div></dl>

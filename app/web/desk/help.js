@@ -15,7 +15,7 @@ const QUIET = new Set(["business_not_configured", "caller_unknown", "nothing_ask
 
 function Mood({ value }) {
   const [word, tone] = value >= 0.6 ? ["angry", "bad"] : value >= 0.3 ? ["upset", "warn"] : ["calm", "good"];
-  return html`<${Tag} tone=${tone}>${t("emotion")}：${t(word)}${value >= 0.3 ? ` ${percent(value, 0)}` : ""}<//>`;
+  return html`<${Tag} tone=${tone}>${t("mood", { word: t(word) })}${value >= 0.3 ? ` ${percent(value, 0)}` : ""}<//>`;
 }
 
 // Who it is: name, level, where they are in their journey.

@@ -5,7 +5,9 @@ import pytest
 from agents.types import Answer, Outcome
 from agents.verifier import build_partial_ending
 from agents.wording.catalogue import say
-from app.desk.assist import extract_draft
+from app.conversations.types import TurnRow
+from app.db.base import now
+from app.desk.assist import build_last_question, extract_draft
 
 
 @pytest.mark.parametrize("english", [False, True])
@@ -18,3 +20,14 @@ def test_a_draft_holds_nothing_that_the_bot_says_of_itself(english: bool) -> Non
 def test_of_what_is_no_answer_there_is_no_draft() -> None:
     answer = Answer(say("fallback", False), Outcome.NO_EVIDENCE, "knowledge_qa", "knowledge")
     assert extract_draft(answer) == ""
+
+
+def test_what_was_asked_before_the_person_was_asked_for_is_the_topic() -> None:
+    said = ("净水器的滤芯多久换一次", "knowledge_qa"), ("转人工", "human_request"), ("那它多少钱", "human_handoff")
+    turns = [
+        TurnRow(str(place), text, text, "好的", "handoff", {"data": {"intent": intent, "suggestions": []}}, now())
+        for place, (text, intent) in enumerate(said)
+    ]
+    question = build_last_question(turns, "", rows_to_model=True)
+    assert [turn.question for turn in question.history] == ["净水器的滤芯多久换一次"]
+    assert "净水器" in question.complete_text and "转人工" not in question.complete_text

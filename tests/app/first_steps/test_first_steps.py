@@ -37,7 +37,7 @@ async def test_each_step_is_done_once_it_was_done(tmp_path: Path) -> None:
         first = (await http.post("/api/v1/keys", json={"name": "我", "role": "admin"})).json()["key"]
         http.headers["X-API-Key"] = first
         assert await done(http) == ["documents", "try", "model"]
-        await http.post("/api/v1/keys", json={"name": "小艾", "role": "agent"})
+        await http.post("/api/v1/people", json={"login": "lan", "name": "林岚", "role": "lead"})
         site = (await http.post("/api/v1/keys", json={"name": "官网", "role": "client"})).json()["key"]
         assert await done(http) == ["documents", "try", "model", "colleagues"]
         assert (await http.get("/api/v1/profile/greeting", headers={"X-API-Key": site})).status_code == 200
