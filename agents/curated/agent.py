@@ -14,11 +14,16 @@ from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Que
 from agents.wording.catalogue import say
 from knowledge.english import is_chinese
 from knowledge.text import fold
+from knowledge.types import Retrieval
 
 CURATED = "curated"
 """Its intent, which no router names: whether there is an entry is known by looking."""
 SIMILAR = 0.85
 """The probability from which an entry answers a question that is not worded as one of its own."""
+UNSAID = 0.3
+"""The share of a question's informative words that a document holds and an entry does not: from here they ask of two
+different things, though both are about the same product, as 水箱容量多大 and 多少钱 of one coffee machine.
+"""
 
 
 class CuratedAgent:
@@ -32,14 +37,14 @@ class CuratedAgent:
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`. Several questions are looked up one by one, entries among the rest; a customer who is in
-        danger or very angry is left to the care agent.
+        danger or very angry is left to the care agent, and what only a document tells to the documents.
         """
         question = turn.question
         match = question.curated
         if match is None or question.sub_question_texts or turn.is_urgent or self._is_avoided(question):
             return None
         similar = match.stage is MatchStage.SIMILAR
-        if similar and match.probability < SIMILAR:
+        if similar and (match.probability < SIMILAR or _is_told_by_documents(match, turn.retrieval)):
             return None
         why = "like an entry" if similar else f"an entry has this {match.stage.value} wording"
         return Bid(CURATED, match.probability, why, Rank.CLAIMS, alone=True)
@@ -77,3 +82,17 @@ class CuratedAgent:
     def _is_avoided(self, question: Question) -> bool:
         asked = fold(question.complete_text)
         return any(topic in asked for topic in self._avoided)
+
+
+def _is_told_by_documents(match: CuratedMatch, retrieval: Retrieval | None) -> bool:
+    """Whether a document is as likely to answer as the entry, and holds words of the question that the entry lacks."""
+    if retrieval is None or not sum(retrieval.idf):
+        return False
+    entry = fold(" ".join((*match.entry.wordings, match.entry.answer)))
+    unsaid = {term: idf for term, idf in zip(retrieval.terms, retrieval.idf, strict=True) if fold(term) not in entry}
+    for candidate in retrieval.passing_candidates:
+        text = fold(candidate.chunk.text)
+        held = sum(idf for term, idf in unsaid.items() if fold(term) in text)
+        if candidate.probability >= match.probability and held >= UNSAID * sum(retrieval.idf):
+            return True
+    return False

@@ -37,6 +37,21 @@ def test_it_answers_alone_where_it_is_sure_and_leaves_the_rest_to_the_search() -
     assert served(None) == served(replace(LIKE, probability=SIMILAR - 0.01)) == (Intent.KNOWLEDGE_QA,)
 
 
+def test_what_a_document_tells_and_the_entry_does_not_is_left_to_the_document() -> None:
+    price = CuratedEntry("f2", "云雀 K3 的售价是 2999 元。", ("云雀 K3 咖啡机多少钱",))
+    match = CuratedMatch(price, price.question, MatchStage.SIMILAR, 0.87, revision=3)
+    roster, terms, idf = team(), ("云雀", "k3", "水箱", "容量"), (3.0, 3.0, 2.0, 2.0)
+
+    def decide(text: str, probability: float) -> tuple[str, ...]:
+        found = replace(retrieval("云雀 K3 水箱容量多大", candidate(text, probability)), terms=terms, idf=idf)
+        question = Question("云雀 K3 水箱容量多大", curated=match, retrieval=found)
+        return roster.decide(roster.build_evidence(question, KNOWLEDGE)).intents
+
+    assert decide("云雀 K3 的水箱容量为 1.8 升。", 0.95) == (Intent.KNOWLEDGE_QA,)
+    assert decide("云雀 K3 的水箱容量为 1.8 升。", 0.86) == (CURATED,), "less likely than the entry"
+    assert decide("云雀 K3 整机保修两年。", 0.95) == (CURATED,), "holds nothing that the entry does not"
+
+
 @pytest.mark.parametrize("text", ["充电宝鼓包冒烟了，退货运费谁出", "我不想活了，退货运费谁出"])
 def test_danger_comes_first(text: str) -> None:
     assert served(EXACT, text)[0] == Intent.HIGH_STAKES
