@@ -21,7 +21,7 @@ _ENDS: Mapping[AuditOutcome | None, Words] = {
     None: ("（没有做完）", " (not finished)"),
 }
 _SCRIPTS: Words = "命令行", "The command line"
-_LOCAL: Words = "本机", "This machine"
+_LOCAL: Words = "本机（未登录）", "This machine (not signed in)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ export function Conversation({ route }) {
 }
 
 function Entry({ entry, turn, trace }) {
-  if (entry.event) return html`<div class="ad-happened">${named("event", entry.event)}${entry.name && ` · ${entry.name}`}${entry.note && ` · ${entry.note}`} · ${clock(entry.created_at)}</div>`;
+  if (entry.event) return html`<div class="ad-happened">${named("event", entry.event)}${entry.name && ` · ${entry.name}`}${entry.note && ` · ${named("reason", entry.note)}`} · ${clock(entry.created_at)}</div>`;
   const replied = entry.who === "bot" && turn;
   return html`<div class="ad-turn"><div class="ad-say" data-who=${entry.who}>${entry.who === "bot" ? html`<${Prose} text=${entry.text} mark=${linked} />` : html`<div class="ad-text">${linked(entry.text)}</div>`}
       ${replied && turn.data.sources.length > 0 && html`<${Sources} sources=${turn.data.sources} />`}</div>

@@ -72,10 +72,10 @@ const instant = (day, clock) => day && new Date(`${day}T${clock}`).toISOString()
 export const moments = ({ since, until }) => ({ since: instant(since, "00:00:00"), until: instant(until, "23:59:59.999") });
 
 // columns: as of Table, and sort: by what name the list is sorted by it; text: (row) => what a file tells of it.
-// rowsOf: (data) => rows. empty: what is said where there is nothing at all yet, next: vnode of what to do about it. filters: vnodes above the list.
+// rowsOf: (data) => rows. empty: what is said where there is nothing at all yet, next: vnode of what to do about it. unmatched: what is said where the filters let nothing through. filters: vnodes above the list.
 // file: name of the list as a file, or where: the address of the file. nameOf: (row) => what it is called.
 // bulk: [{ title, run: (row, value) => promise, together: (rows) => promise, sure: (rows) => what to ask before, or nothing, ask: component that asks for the value, danger, said: what is told after it }]
-export function Listing({ list, caption, rowsOf, columns, keyOf, nameOf, onOpen, empty, next, filters, file, where, bulk = [] }) {
+export function Listing({ list, caption, rowsOf, columns, keyOf, nameOf, onOpen, empty, unmatched, next, filters, file, where, bulk = [] }) {
   const rows = list.data && rowsOf(list.data);
   const [picked, setPicked] = useState([]);
   const shown = (rows || []).filter((row) => picked.includes(keyOf(row)));
@@ -89,7 +89,7 @@ export function Listing({ list, caption, rowsOf, columns, keyOf, nameOf, onOpen,
     ${choosing && shown.length > 0 && html`<${Bulk} bulk=${bulk} rows=${shown} clear=${() => setPicked([])} done=${(failed) => { setPicked(failed.map(keyOf)); list.reload(); }} />`}
     ${list.error ? html`<${Failure} error=${list.error} retry=${list.reload} />`
     : !rows ? html`<div class="yd-card yd-empty"><${Spinner} /></div>`
-    : rows.length === 0 ? html`<div class="yd-card"><${Empty}>${list.filtered ? t("none") : html`<p>${empty}</p>${next && html`<p>${next}</p>`}`}<//></div>`
+    : rows.length === 0 ? html`<div class="yd-card"><${Empty}>${list.filtered ? unmatched || t("none") : html`<p>${empty}</p>${next && html`<p>${next}</p>`}`}<//></div>`
     : html`<div class="yd-card ad-table" aria-busy=${list.loading}><${Table} caption=${caption} columns=${[...(choosing ? [chooser(rows, keyOf, nameOf, picked, setPicked)] : []), ...columns.map((column) => sortable(list, column))]} rows=${rows} keyOf=${keyOf} onOpen=${onOpen} /></div>`}
     ${list.data && list.data.total > Math.min(list.limit, SIZES[0]) && html`<div class="ad-pages"><div class="yd-grow"><${Pager} offset=${list.offset} limit=${list.limit} total=${list.data.total} onMove=${list.moveTo} /></div>
       <select class="yd-input ad-size" aria-label=${t("size", { n: list.limit })} value=${list.limit} onChange=${(event) => list.resize(Number(event.target.value))}>

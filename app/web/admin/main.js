@@ -4,13 +4,13 @@ import { Account, accountTitle, isInvited } from "../shared/signin.js";
 import { Failure, Spinner, attempt, html, render, useLoaded } from "../shared/ui.js";
 import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { go, link, useRoute } from "./route.js";
-import { GROUPS, sectionOf, sectionsFor } from "./sections.js";
+import { EVERYBODY, GROUPS, sectionOf, sectionsFor } from "./sections.js";
 import { SIGNED_OUT, signOut, whoami } from "./server.js";
 import { SignIn } from "./signin.js";
 
 const t = words({
-  zh: { product: "应答", title: "管理后台", menu: "菜单", closeMenu: "收起菜单", nav: "各部分", skip: "跳到内容", other: "English", out: "退出登录", tenant: "租户 {tenant}", local: "本机，无需密钥", unknown: "没有这一页，或您的密钥看不到它。", home: "回到首页" },
-  en: { product: "Yingda", title: "Console", menu: "Menu", closeMenu: "Close menu", nav: "Sections", skip: "Skip to content", other: "中文", out: "Sign out", tenant: "Tenant {tenant}", local: "This machine, no key needed", unknown: "There is no such page, or your key may not see it.", home: "Back to the start" },
+  zh: { product: "应答", title: "管理后台", menu: "菜单", closeMenu: "收起菜单", nav: "各部分", skip: "跳到内容", other: "English", out: "退出登录", desk: "人工台", tenant: "租户 {tenant}", local: "本机，无需密钥", unknown: "没有这一页，或您的密钥看不到它。", home: "回到首页" },
+  en: { product: "Yingda", title: "Console", menu: "Menu", closeMenu: "Close menu", nav: "Sections", skip: "Skip to content", other: "中文", out: "Sign out", desk: "Staff desk", tenant: "Tenant {tenant}", local: "This machine, no key needed", unknown: "There is no such page, or your key may not see it.", home: "Back to the start" },
 });
 
 function Console() {
@@ -61,6 +61,7 @@ function Shell({ me, speak, again }) {
       <div class="ad-me"><div class="yd-clip yd-small">${me.keyless ? t("local") : me.key_name || me.tenant}</div>
         ${!me.keyless && html`<div class="yd-tiny yd-muted yd-clip">${t("tenant", { tenant: me.tenant })}</div>`}
         <div class="yd-row"><button class="yd-btn yd-btn-quiet yd-btn-small" onClick=${speak} lang=${language() === "zh" ? "en" : "zh-CN"}>${t("other")}</button>
+        ${me.roles.some((role) => EVERYBODY.includes(role)) && html`<a class="yd-btn yd-btn-quiet yd-btn-small" href="/desk">${t("desk")}</a>`}
         ${me.agent_id && html`<button class="yd-btn yd-btn-quiet yd-btn-small" onClick=${() => setAccount(true)}>${accountTitle()}</button>`}
         ${!me.keyless && html`<button class="yd-btn yd-btn-quiet yd-btn-small" onClick=${() => attempt(signOut).then(again)}>${t("out")}</button>`}</div></div>
     </div>

@@ -114,7 +114,8 @@ const NAMES = {
     vector_top_k: ["", "向量召回条数", "Passages by vectors"], bm25_top_k: ["", "关键词召回条数", "Passages by keywords"], rrf_k: ["", "融合常数 k", "Constant k of fusion"], rrf_vector_weight: ["", "向量召回的权重", "Weight of vectors"], rrf_keyword_weight: ["", "关键词召回的权重", "Weight of keywords"], rerank_top_k: ["", "重排后保留的条数", "Passages kept after re-ranking"], rerank_candidates: ["", "交叉编码器最多看的候选数", "Candidates that a cross-encoder reads"],
     similarity_threshold: ["", "回答门槛", "Threshold to answer"], confident_threshold: ["", "把握门槛", "Threshold to be sure"], clarify_threshold: ["", "反问门槛", "Threshold to ask back"], min_surviving_chunks: ["", "至少几个片段过门槛", "Passages that have to pass"], page_boost: ["", "所在页面的加分", "Bonus of the customer's page"], hot_cache_max_size: ["", "热点回答缓存的条数", "Answers in the cache"], hot_cache_ttl: ["", "热点回答缓存的秒数", "Seconds an answer is cached"], retrieval_cache_max_size: ["", "检索缓存的条数", "Searches in the cache"], retrieval_cache_ttl: ["", "检索缓存的秒数", "Seconds a search is cached"],
   },
-  who: { customer: ["", "顾客", "Customer"], bot: ["", "智能客服", "Assistant"], staff: ["", "客服", "Staff"], system: ["", "系统", "System"] },
+  who: { customer: ["", "顾客", "Customer"], bot: ["", "智能客服", "Assistant"], staff: ["", "客服", "Staff"], system: ["", "系统", "System"], local: ["", "本机（未登录）", "This machine (not signed in)"] },
+  reason: { asked: ["", "顾客要求人工", "The customer asked"], high_stakes: ["", "高风险", "High stakes"], emotion: ["", "情绪激烈", "Strong feelings"], no_answer: ["", "没能答上来", "No answer found"] },
 };
 const catalogue = { zh: {}, en: {} };
 for (const [kind, values] of Object.entries(NAMES)) {

@@ -38,7 +38,8 @@ const t = words({
 const group = (name) => ({ name, title: () => t(name) });
 export const GROUPS = ["run", "knowledge", "service", "setup"].map(group);
 
-const EVERYBODY = ["admin", "lead", "agent"], LEADS = ["admin", "lead"];
+export const EVERYBODY = ["admin", "lead", "agent"];
+const LEADS = ["admin", "lead"];
 const section = (name, inGroup, view, roles = ["admin"]) => ({ name, group: inGroup, view, roles, title: () => t(name) });
 const SECTIONS = [
   section("overview", "run", Dashboard),

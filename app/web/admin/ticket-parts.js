@@ -9,8 +9,8 @@ export const TICKETS = "/api/v1/tickets";
 export const MOVES = { open: ["in_progress", "waiting", "resolved", "closed"], in_progress: ["waiting", "resolved", "closed"], waiting: ["in_progress", "resolved", "closed"], resolved: ["closed", "reopened"], closed: ["reopened"], reopened: ["in_progress", "waiting", "resolved", "closed"] };
 const SOON = 3600;  // seconds
 const t = words({
-  zh: { paused: "等顾客，停表", overdue: "已超时", respond: "回应", resolve: "解决", late: "未回应", nobody: "未分配", people: "同事", teams: "客服组", gone: "{id}（已停用）", visitor: "访客", unproved: "（未证明）", conversation: "会话" },
-  en: { paused: "waiting, clock stopped", overdue: "Overdue", respond: "Respond", resolve: "Resolve", late: "No response", nobody: "Nobody", people: "Colleagues", teams: "Teams", gone: "{id} (disabled)", visitor: "Visitor", unproved: " (not proved)", conversation: "Conversation" },
+  zh: { paused: "等顾客，停表", overdue: "已超时", respond: "回应", resolve: "解决", late: "超时未回应", nobody: "未分配", people: "同事", teams: "客服组", gone: "{id}（已停用）", visitor: "访客", unproved: "（未证明）", conversation: "会话" },
+  en: { paused: "waiting, clock stopped", overdue: "Overdue", respond: "Respond", resolve: "Resolve", late: "No response in time", nobody: "Nobody", people: "Colleagues", teams: "Teams", gone: "{id} (disabled)", visitor: "Visitor", unproved: " (not proved)", conversation: "Conversation" },
 });
 
 // {people, teams} to whom a ticket may be given; empty while it is loading.
@@ -50,9 +50,19 @@ export function Due({ ticket }) {
   if (sla.paused) return html`<span class="yd-muted">${t("paused")}</span>`;
   if (sla.breached) return html`<${Tag} tone="bad">${t("overdue")}<//><span class="ad-sub">${moment(sla.resolve_by)}</span>`;
   if (!sla.responded_at && sla.response_breached) return html`<${Tag} tone="bad">${t("late")}<//><span class="ad-sub">${t("resolve")} ${ago(sla.resolve_by)}</span>`;
-  const end = sla.responded_at ? sla.resolve_by : sla.respond_by;
+  return html`<${Left} end=${sla.responded_at ? sla.resolve_by : sla.respond_by} name=${t(sla.responded_at ? "resolve" : "respond")} />`;
+}
+
+function Left({ end, name = "" }) {
   const near = Date.parse(end) - Date.now() < 1000 * SOON;
-  return html`<span class=${near ? "ad-when ad-warn" : "ad-when"} title=${moment(end)}>${t(sla.responded_at ? "resolve" : "respond")} ${ago(end)}</span>`;
+  return html`<span class=${near ? "ad-when ad-warn" : "ad-when"} title=${moment(end)}>${name} ${ago(end)}</span>`;
+}
+
+// How one end of the service level stands: breached is whether it has passed without what it is for.
+export function Standing({ ticket, end, breached, late }) {
+  if (breached) return html`<${Tag} tone="bad">${t(late)}<//>`;
+  if (ticket.resolved_at) return null;
+  return ticket.sla.paused ? html`<span class="yd-muted">${t("paused")}</span>` : html`<${Left} end=${end} />`;
 }
 
 export const NumberLink = ({ number }) => html`<a class="yd-mono" href=${link(`tickets/${encodeURIComponent(number)}`)}>${number}</a>`;

@@ -6,9 +6,9 @@ import { Named, named } from "./names.js";
 import { Facts, Head } from "./page.js";
 import { link } from "./route.js";
 import { server } from "./server.js";
-import { ConversationLink, Customer, Due, MOVES, Pick, Select, TICKETS, personName, teamName, useAssignees } from "./ticket-parts.js";
+import { ConversationLink, Customer, MOVES, Pick, Select, Standing, TICKETS, personName, teamName, useAssignees } from "./ticket-parts.js";
 
-const OURS = ["customer", "bot", "system"];
+const OURS = ["customer", "bot", "system", "local"];
 const t = words({
   zh: {
     back: "全部工单", about: "这个工单", number: "编号", user: "顾客", session: "会话", origin: "来自", category: "类别", priority: "优先级", assignee: "负责人", team: "客服组", respond: "首次回应时限", responded: "已回应", resolve: "解决时限", created: "登记于", history: "记录", public: "顾客可见", internal: "只有客服可见", subject: "主题", description: "说明",
@@ -36,14 +36,15 @@ export function Ticket({ route }) {
     <aside class="yd-stack"><section class="yd-card"><div class="ad-card-title"><h2>${t("about")}</h2></div><${Facts} facts=${[
         [t("number"), html`<span class="yd-mono">${ticket.number}</span>`], [t("user"), (ticket.user_id || ticket.session_id) && html`<${Customer} ticket=${ticket} />`], [t("session"), ticket.session_id && html`<${ConversationLink} session=${ticket.session_id}><span class="yd-mono yd-tiny">${ticket.session_id}</span><//>`],
         [t("origin"), named("origin", ticket.origin)], [t("assignee"), ticket.assignee && personName(assignees, ticket.assignee)], [t("team"), ticket.team && teamName(assignees, ticket.team)],
-        [t("respond"), ticket.sla.responded_at ? `${t("responded")} ${moment(ticket.sla.responded_at)}` : moment(ticket.sla.respond_by)], [t("resolve"), html`${moment(ticket.sla.resolve_by)} <${Due} ticket=${ticket} />`], [t("created"), moment(ticket.created_at)]]} /></section>
+        [t("respond"), ticket.sla.responded_at ? `${t("responded")} ${moment(ticket.sla.responded_at)}` : html`${moment(ticket.sla.respond_by)} <${Standing} ticket=${ticket} end=${ticket.sla.respond_by} breached=${ticket.sla.response_breached} late="late" />`], [t("resolve"), html`${moment(ticket.sla.resolve_by)} <${Standing} ticket=${ticket} end=${ticket.sla.resolve_by} breached=${ticket.sla.breached} late="overdue" />`], [t("created"), moment(ticket.created_at)]]} /></section>
       <${Edit} key=${`edit-${ticket.version}`} ticket=${ticket} assignees=${assignees} onSave=${(values) => act(() => server.patch(address, { ...values, version: ticket.version }), t("saved"))} />
       <${Moves} ticket=${ticket} onMove=${(to, note) => act(() => server.post(`${address}/transitions`, { to, note, version: ticket.version }), t("moved", { state: named("state", to) }))} /></aside></div>`;
 }
 
 // A change names its fields in `text`; everything else there is somebody's words.
 function Event({ event, assignees }) {
-  const who = OURS.includes(event.actor) ? named("who", event.actor) : personName(assignees, event.actor);
+  const actor = event.actor === "staff" ? "local" : event.actor;  // what the record calls somebody without a key
+  const who = OURS.includes(actor) ? named("who", actor) : personName(assignees, actor);
   const changed = event.kind === "updated" && event.text.split("、").filter((name) => FIELDS.includes(name)).map((name) => t(name)).join(t("and"));
   const shown = changed === false ? event.text : changed;
   return html`<li class=${event.kind === "comment" ? "ad-comment" : ""}><div class="yd-row yd-wrap yd-small"><strong>${event.kind === "comment" ? who : named("history", event.kind)}</strong>${event.kind === "transition" && html`<${Named} kind="state" value=${event.state} />`}

@@ -16,6 +16,16 @@ const matching = (replies, query) => {
   return [...first, ...replies.filter((reply) => !first.includes(reply) && (reply.shortcut + reply.text).toLowerCase().includes(wanted))].slice(0, SHOWN);
 };
 
+// How the conversation ended and by whom, as far as that is known; empty while it goes on.
+function ending(desk, id) {
+  const state = desk.session?.state;
+  if (state !== "resolved" && state !== "closed") return "";
+  const last = desk.details.get(id)?.entries?.findLast((entry) => entry.event);
+  const name = last && (last.name || (last.agent_id && desk.name(last.agent_id)));
+  if (last?.event === "expire") return t("event_expire");
+  return name && (last.event === "resolve" || last.event === "close") ? t(`ended_${last.event}`, { name }) : t(`ended_${state}`);
+}
+
 // handle: gets {insert, focus, toggle}, for buttons and keys elsewhere.
 export function Composer({ desk, id, mine, waits, handle, act }) {
   const [texts, setTexts] = useState(() => draft(desk.me.agent_id, id));
@@ -25,7 +35,7 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
   const [busy, setBusy] = useState(false);
   const field = useRef(), picker = useRef();
   const files = useWaiting((file) => desk.upload(id, file), toast);
-  const now = mine ? mode : "note";
+  const now = mine ? mode : "note", ended = ending(desk, id);
   const text = texts[now];
   const asked = now === "reply" && !shut && /^\/\S*$/.test(text);
   const found = asked ? matching(desk.canned, text.slice(1)) : [];
@@ -134,7 +144,7 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
         <strong>/${reply.shortcut}</strong><span class="yd-clip">${reply.text}</span></li>`)}</ul>
       ${!found.length && html`<p class="desk-none">${desk.canned.length ? t("cannedNone") : t("cannedEmpty")}</p>`}
       <button type="button" class="yd-btn yd-btn-quiet yd-btn-small" onClick=${() => act("canned")}>${t("cannedManage")}</button></div>`}
-    ${mine ? html`<div class="desk-modes" role="group" aria-label=${t("mode")}>${["reply", "note"].map((one) => html`<button type="button" aria-pressed=${now === one} onClick=${() => { setMode(one); focus(); }}>${t(one === "reply" ? "reply" : "note")}</button>`)}</div>` : html`<p class="yd-small yd-muted">${t(waits ? "readOnlyWaiting" : "readOnlyOther")}</p>`}
+    ${mine ? html`<div class="desk-modes" role="group" aria-label=${t("mode")}>${["reply", "note"].map((one) => html`<button type="button" aria-pressed=${now === one} onClick=${() => { setMode(one); focus(); }}>${t(one === "reply" ? "reply" : "note")}</button>`)}</div>` : html`<p class="yd-small yd-muted">${waits ? t("readOnlyWaiting") : ended ? t("readOnlyEnded", { what: ended }) : t("readOnlyOther")}</p>`}
     <textarea ref=${field} class="yd-input" rows="2" value=${text} aria-label=${t(now === "reply" ? "reply" : "noteOnly")} placeholder=${t(now === "reply" ? "replyPlaceholder" : "notePlaceholder")}
       aria-autocomplete=${now === "reply" ? "list" : undefined} aria-controls=${asked ? "desk-canned" : undefined} aria-activedescendant=${found.length ? `canned-${Math.min(chosen, found.length - 1)}` : undefined}
       onInput=${(event) => { if (now === "reply") desk.typing(id); write(event.target.value); setShut(false); choose(0); }} onKeyDown=${key} onFocus=${() => desk.read()}></textarea>

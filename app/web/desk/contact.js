@@ -35,7 +35,7 @@ export function Rename({ desk, id, onClose }) {
     event.preventDefault();
     if (await attempt(() => desk.nameContact(id, { name: name.trim(), labels: customer.labels }), t("saved"))) onClose();
   }
-  return html`<${Dialog} title=${t("rename")} onClose=${onClose}><form class="yd-stack" onSubmit=${save}>
+  return html`<${Dialog} title=${t(customer?.given ? "rename" : "nameIt")} onClose=${onClose}><form class="yd-stack" onSubmit=${save}>
     <${Field} label=${t("contactName")} hint=${t("renameHint")}><input class="yd-input" maxlength="64" value=${name} onInput=${(event) => setName(event.target.value)} /><//>
     <div class="yd-row"><span class="yd-grow"></span><button type="button" class="yd-btn" onClick=${onClose}>${t("cancel")}</button><button class="yd-btn yd-btn-primary" disabled=${!customer}>${t("save")}</button></div></form><//>`;
 }
@@ -64,7 +64,7 @@ export function Contact({ desk, id, act }) {
     <header class="yd-row yd-wrap"><${Face} customer=${customer} /><div class="yd-grow"><h2>${called({ customer })}</h2>
       <div class="yd-small yd-muted">${customer.user_id && html`<span class="yd-mono">${customer.user_id}</span> · `}${t("since", { time: moment(data.first_seen) })} · ${t("lastSeenAt", { time: ago(data.last_seen) })}</div></div>
       ${customer.level && html`<${Tag} tone="accent">${customer.level}<//>`}<${Tag} tone=${customer.kind === "member" ? "good" : ""}>${t(`kind_${customer.kind}`)}<//>
-      <button class="yd-btn" onClick=${() => act("rename")}>${t("rename")}</button></header>
+      <button class="yd-btn" onClick=${() => act("rename")}>${t(customer.given ? "rename" : "nameIt")}</button></header>
     <${Labels} label=${t("contactLabels")} labels=${customer.labels} known=${desk.labels} save=${(labels) => desk.nameContact(id, { name: customer.given, labels })} />
     <${Part} title=${t("contactTalks")} count=${data.total}><ul class="desk-list">${data.conversations.map((one) => html`<${Talk} one=${one} current=${one.session_id === id} />`)}</ul><//>
     <${Part} title=${t("tickets")} count=${data.tickets.length}><ul class="desk-rowlist">${data.tickets.map((one) => html`<li class="yd-row yd-wrap"><a href=${ticketLink(one.number)} target="_blank" class="yd-mono">${one.number}</a><span class="yd-grow">${one.subject}</span><${Tag}>${t(`ticket_${one.state}`)}<//></li>`)}</ul><//>

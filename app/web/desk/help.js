@@ -5,7 +5,7 @@ import { Failure, html, Spinner, Tag } from "../shared/ui.js";
 import { api, base } from "./store.js";
 import { Journey } from "./contact.js";
 import { Organise } from "./organise.js";
-import { conversationLink, ticketLink } from "./route.js";
+import { conversationLink, ticketLink, ticketsLink } from "./route.js";
 import { called, Face, Linked, OutcomeTag, Section, uncited, Urgency, waiting } from "./parts.js";
 import { t } from "./words.js";
 
@@ -21,7 +21,7 @@ function Mood({ value }) {
 // Who it is: name, level, where they are in their journey.
 function Who({ session, desk, act }) {
   const { customer } = session, contact = desk.contact(session.session_id);
-  return html`<${Section} title=${t("who_customer")} extra=${html`<button class="yd-btn yd-btn-quiet yd-btn-small" disabled=${!contact} onClick=${() => act("rename")}>${t("rename")}</button>`}>
+  return html`<${Section} title=${t("who_customer")} extra=${html`<button class="yd-btn yd-btn-quiet yd-btn-small" disabled=${!contact} onClick=${() => act("rename")}>${t((contact?.customer || customer)?.given ? "rename" : "nameIt")}</button>`}>
     <div class="yd-row yd-wrap"><${Face} customer=${customer} /><strong class="yd-grow yd-clip">${called(session)}</strong>
       ${customer?.level && html`<${Tag} tone="accent">${customer.level}<//>`}${customer ? html`<${Tag} tone=${customer.kind === "member" ? "good" : customer.kind === "claimed" ? "warn" : ""}>${t(`kind_${customer.kind}`)}<//>` : null}
       ${(contact?.customer || customer)?.labels.map((label) => html`<${Tag} tone="accent">${label}<//>`)}</div>
@@ -45,6 +45,14 @@ function Card({ session }) {
       ${card.tried?.length ? html`<span class="yd-label">${t("tried")}</span><ul class="desk-tried">${card.tried.map((turn) => html`<li><div class="yd-row yd-wrap"><strong>${turn.question}</strong><${OutcomeTag} outcome=${turn.outcome} /></div><p>${turn.reply}</p>${turn.sources.length ? html`<p class="yd-tiny yd-muted">${t("sources")}：${turn.sources.join("、")}</p>` : null}</li>`)}</ul>` : null}
       <p class="yd-tiny yd-muted">${t("session")} <a class="yd-mono" href=${conversationLink(session.session_id)}>${session.session_id}</a></p></details>
   <//>`;
+}
+
+// The tickets of this conversation, and the form of a new one that is filled in as far as the desk knows.
+function Tickets({ session, detail }) {
+  const { session_id } = session;
+  const question = [...(detail?.turns.values() || [])].at(-1)?.question || session.card?.question || "";
+  const filled = { new: 1, session_id, user_id: session.customer?.user_id || "", subject: question.replace(/\s+/g, " ").slice(0, 100) };
+  return html`<section class="desk-section"><div class="yd-row"><a class="yd-grow" href=${ticketsLink({ session_id })} target="_blank">${t("tickets")}</a><a class="yd-btn yd-btn-quiet yd-btn-small" href=${ticketsLink(filled)} target="_blank">${t("newTicket")}</a></div></section>`;
 }
 
 const Problem = ({ error, retry }) => (QUIET.has(error.code) ? html`<p class="yd-notice">${error.message}</p>` : html`<${Failure} error=${error} retry=${retry} />`);
@@ -107,6 +115,7 @@ export function Help({ desk, insert, act }) {
     ${session && html`<button class="yd-btn yd-btn-quiet desk-close-help" onClick=${() => act("conversation")}>← ${t("conversation")}</button>
       <${Who} session=${session} desk=${desk} act=${act} />
       ${!detail?.botOnly && html`<${Organise} key=${id} desk=${desk} session=${session} /><${Card} session=${detail?.session || session} />`}
+      ${desk.console && html`<${Tickets} session=${session} detail=${detail} />`}
       ${desk.holds(id) ? html`<${Suggestions} desk=${desk} id=${id} insert=${insert} /><${Rows} id=${id} insert=${insert} />` : waiting(session) ? html`<p class="desk-none desk-pad">${t("helpWaiting")}</p>` : null}
       ${detail?.session && html`<${Notes} desk=${desk} detail=${detail} />`}`}
   </aside>`;

@@ -69,6 +69,7 @@ export function History({ desk }) {
   return html`<div class="desk-history">
     <form class="yd-row" role="search" onSubmit=${(event) => { event.preventDefault(); change({ q: text.trim() }); }}><input class="yd-input" type="search" maxlength="200" aria-label=${t("historySearch")} placeholder=${t("historySearch")} value=${text} onInput=${(event) => { setText(event.target.value); if (!event.target.value) change({ q: "" }); }} /><button class="yd-btn">${t("find")}</button></form>
     ${views.length > 0 && html`<div class="yd-row yd-wrap" role="group" aria-label=${t("views_saved")}>${views.map((view) => html`<span class="desk-view"><button type="button" class="yd-btn yd-btn-small" onClick=${() => change(opened(view.filter))}>${view.name}</button><button type="button" class="desk-label-off" aria-label=${`${t("remove")} ${view.name}`} onClick=${() => drop(view)}>×</button></span>`)}</div>`}
+    ${filter.standing && html`<div><button type="button" class="yd-btn yd-btn-small" aria-label=${`${t("remove")} ${t(`standing_${filter.standing}`)}`} onClick=${() => change({ standing: "" })}>${t(`standing_${filter.standing}`)} <span aria-hidden="true">×</span></button></div>`}
     <details class="desk-more" open=${narrowed}><summary>${t("filters")}</summary><div class="desk-filters">
       ${pick("standing", [["ended", t("standing_ended")], ["open", t("standing_open")], ["bot", t("standing_bot")]], t("standing"))}
       ${pick("label", desk.labels.map((one) => [one, one]), t("labels"))}

@@ -3,6 +3,7 @@
 export const conversationLink = (id) => `#/conversation/${encodeURIComponent(id)}`;
 export const contactLink = (id) => `#/contact/${encodeURIComponent(id)}`;
 export const gapLink = (id) => `/admin#/gaps/${encodeURIComponent(id)}`;
+export const ticketsLink = (query) => `/admin#/tickets?${new URLSearchParams(query)}`;
 export const ticketLink = (number) => `/admin#/tickets/${encodeURIComponent(number)}`;
 
 // {page, id}, empty where the address names nothing of ours.

@@ -20,6 +20,7 @@ export class Desk {
   constructor(me, signedIn, on) {
     this.me = me;
     this.admin = signedIn.roles.includes("admin");
+    this.console = signedIn.roles.some((role) => ["admin", "lead", "agent"].includes(role));
     this.onSignedOut = on.signedOut;
     this.onRenamed = on.renamed;
     this.state = { name: "connecting" };

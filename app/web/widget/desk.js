@@ -24,7 +24,7 @@ export function Rating({ state, onRate, onLater }) {
   if (!state.asked) return null;
   const submit = (event) => { event.preventDefault(); onRate(score, new FormData(event.target).get("comment").trim()); };
   return html`<form class="bar rate" onSubmit=${submit}><div class="yd-grow yd-stack"><div class="yd-row"><b class="yd-grow">${t("rateAsk")}</b><button type="button" class="link" onClick=${onLater}>${t("rateLater")}</button></div>
-    <div class="stars" role="group" aria-label=${t("rateAsk")}>${[1, 2, 3, 4, 5].map((n) => html`<button type="button" aria-label=${t("rateStar", { n })} aria-pressed=${score === n} data-on=${n <= score} onClick=${() => setScore(n)}>★</button>`)}</div>
+    <div class="stars" role="group" aria-label=${t("rateAsk")}>${[1, 2, 3, 4, 5].map((n) => html`<button type="button" aria-label=${t("rateStar", { n })} aria-pressed=${score === n} data-on=${n <= score} onClick=${() => setScore(n)}>${n <= score ? "★" : "☆"}</button>`)}</div>
     ${score > 0 && html`<input class="yd-input" name="comment" maxlength="500" aria-label=${t("rateWord")} placeholder=${t("rateWord")} /><button class="yd-btn yd-btn-primary">${t("submit")}</button>`}</div></form>`;
 }
 

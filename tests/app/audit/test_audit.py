@@ -236,7 +236,7 @@ async def test_the_log_is_narrowed_to_somebody_by_the_choices(client: httpx.Asyn
         await repository.add_action(AuditAction("default", actor_id, actor, "write_profile", {}))
     choices = (await client.get(f"{PATH}/choices", params={"lang": "en"})).json()
     assert {(one["value"], one["name"]) for one in choices["actors"]} == {
-        ("local", "This machine"),
+        ("local", "This machine (not signed in)"),
         ("p1", "小爱"),
         (COMMAND_LINE, "The command line"),
     }
