@@ -6,7 +6,6 @@ never goes into a message; as a second net phone numbers, addresses and long num
 
 from __future__ import annotations
 
-import inspect
 import logging
 import re
 import sys
@@ -69,9 +68,6 @@ def mask(text: str) -> str:
 
 class _ToLoguru(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        depth, frame = 6, inspect.currentframe()
-        while frame and (depth := depth - 1):
-            frame = frame.f_back
         level: str | int = record.levelname if record.levelname in logger._core.levels else record.levelno  # type: ignore[attr-defined]
         logger.opt(exception=record.exc_info).log(level, "{}", record.getMessage())
 

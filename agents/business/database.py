@@ -16,7 +16,7 @@ from agents.business.engines.base import Engine, StatementFailed
 from agents.business.engines.dialects import find_dialect
 from agents.business.engines.registry import find_file, open_engine
 from agents.business.guard import SqlGuard, UnsafeQuery
-from agents.business.ownership import HYPHEN, SIGNS, build_search, quote_name
+from agents.business.ownership import HYPHEN, SIGNS, build_own_value_counts, quote_name
 from agents.business.schema import Schema, load_schema
 from agents.business.types import Rows, Value
 from agents.errors import BusinessUnavailable
@@ -112,7 +112,7 @@ class BusinessDatabase:
     async def has_value(
         self, caller: str, value: str, places: Mapping[str, tuple[str, ...]], *, at_end: bool = False
     ) -> bool:
-        """Whether a value stands in the caller's own rows. places: table -> columns; see `ownership.build_search`.
+        """Whether a value stands in the caller's own rows. places: table -> columns.
 
         Raises BusinessUnavailable.
         """
@@ -122,7 +122,7 @@ class BusinessDatabase:
         key = (tuple(places.items()), at_end)
         if key not in self._searches:
             dialect = find_dialect(self.dialect)
-            self._searches[key] = dialect.write(build_search(self.schema, places, dialect, at_end=at_end))
+            self._searches[key] = dialect.write(build_own_value_counts(self.schema, places, dialect, at_end=at_end))
         bare = "".join(sign for sign in value if sign not in (SIGNS if at_end else HYPHEN))
         wanted = f"%{bare}" if at_end else bare.upper()
         try:

@@ -37,10 +37,11 @@ def build_own_rows(schema: Schema, table: Table, dialect: Dialect) -> str:
     return dialect.write(rows if table.owner is None else rows.limit(_FENCE))
 
 
-def build_search(
+def build_own_value_counts(
     schema: Schema, places: Mapping[str, Sequence[str]], dialect: Dialect, *, at_end: bool = False
 ) -> exp.Query:
-    """Returns a SELECT with a row for every table where VALUE stands in one of the columns of the caller's own rows.
+    """Returns a SELECT that counts, table by table, the caller's own rows in which VALUE stands in one of the columns:
+    whether a number that a customer names is their own.
 
     places: table -> columns, neither empty. at_end: compare the end of the value. Hyphens do not count, and at the end
     blanks neither: +86 138-0013-8000 is 13800138000, and YD-2024-01 the number YD202401.

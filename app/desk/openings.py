@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.desk.partners import Opener
 
 
-ENTERED = "已转人工，正在等待客服接入。"
+HANDED_OVER_NOTICE = "已转人工，正在等待客服接入。"
 _URGENT = frozenset({HandoffReason.HIGH_STAKES, HandoffReason.EMOTION})
 
 
@@ -92,7 +92,7 @@ class Openings:
             caller=question.caller,
             card=made,
             ticket=queue.ticket,
-            notice=ENTERED,
+            notice=HANDED_OVER_NOTICE,
         )
         english = await self._queue.is_english(key.tenant, question)
         notice = build_queue_notice(queue, forecast.opening, english=english, answering=self._answering)

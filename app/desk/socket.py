@@ -53,7 +53,7 @@ async def _serve_member(websocket: WebSocket, container: Wiring, line: SocketLin
         member.deliver(),
         member.receive_frames(),
         member.keep_on_duty(),
-        member.tell_signals(),
+        member.send_signals(),
     )
     await member.close_view()
 
@@ -113,7 +113,7 @@ class _Member:
                     continue  # looks again: news of another process may have been missed while SQL was away
                 await asyncio.sleep(GATHER_SECONDS)
 
-    async def tell_signals(self) -> None:
+    async def send_signals(self) -> None:
         """Sends what the customers of this person do meanwhile, such as typing."""
         with self._desk.signals.listen(self._tenant) as signals:
             while True:

@@ -21,10 +21,10 @@ async def check_business(settings: Settings) -> Sequence[Diagnosis]:
     if not settings.business_sources:
         fix = "要查订单等业务数据，就设置 BUSINESS_DATABASE_URL"
         return [report_note(_SUBJECT, "没有接，业务数据一律不查", fix)]
-    return [await _look(tenant, source, settings) for tenant, source in settings.business_sources.items()]
+    return [await _diagnose_source(tenant, source, settings) for tenant, source in settings.business_sources.items()]
 
 
-async def _look(tenant: str, source: BusinessSource, settings: Settings) -> Diagnosis:
+async def _diagnose_source(tenant: str, source: BusinessSource, settings: Settings) -> Diagnosis:
     subject = f"{_SUBJECT}（租户 {tenant}）"
     try:
         database = BusinessDatabase(build_options(source, settings))

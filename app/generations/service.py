@@ -61,7 +61,7 @@ class Generations:
             stored = self._recorded.get(tenant, StoredGeneration(0, self._configured))
             opened = await self.open_beside(tenant, stored)
             if self._current.setdefault(tenant, opened) is not opened:
-                await self.let_go(opened)
+                await self.close_generation(opened)
         return self._current[tenant]
 
     async def load_newest(self, tenant: str) -> StoredGeneration:
@@ -74,7 +74,7 @@ class Generations:
         return (await self.get_current(tenant)).embedder
 
     async def open_beside(self, tenant: str, stored: StoredGeneration) -> Generation:
-        """One that nobody is answered from yet; `put` it in the place of the other, or `let_go`."""
+        """One that nobody is answered from yet; `put` it in the place of the other, or `close_generation`."""
         async with self._opening:
             if stored.embedder not in self._engines:
                 embedder = await self._open_embedder(stored.embedder)
@@ -95,8 +95,8 @@ class Generations:
         """From here on turns of its tenant use this one."""
         self._current[generation.tenant] = generation
 
-    async def let_go(self, generation: Generation) -> None:
-        """Closes its embedder, unless another generation is of that."""
+    async def close_generation(self, generation: Generation) -> None:
+        """Ends the use of a generation, and closes its embedder unless another generation uses the same."""
         async with self._opening:
             self._in_use.remove(generation)
             engine = generation.engine

@@ -144,7 +144,7 @@ class ShadowBuilder:
     async def _discard_shadow(self, generation: Generation, index: Index | None) -> None:
         if index is not None:
             await index.close()
-        await self._generations.let_go(generation)
+        await self._generations.close_generation(generation)
         await self._drop_leftovers(generation.tenant)
 
     async def _drop_leftovers(self, tenant: str) -> None:

@@ -149,7 +149,7 @@ async def compare_both(
     ids = sorted(both.stored.keys() & held)
     for start in range(0, len(ids), PART):
         await progress(start, len(ids))
-        await asyncio.to_thread(_look, both, ids[start : start + PART], width, found)
+        await asyncio.to_thread(_compare_chunks, both, ids[start : start + PART], width, found)
     await progress(len(ids), len(ids))
     return found
 
@@ -169,7 +169,8 @@ def _count_other_frequencies(both: IndexAndDatabase) -> int:
     return sum(stored[word] != indexed.get(word, 0) for word in stored.keys() | indexed.keys())
 
 
-def _look(both: IndexAndDatabase, ids: Sequence[str], width: int, found: Differences) -> None:
+def _compare_chunks(both: IndexAndDatabase, ids: Sequence[str], width: int, found: Differences) -> None:
+    """Adds to `found` the chunks whose text, BM25 score or vector differs from the database."""
     snapshot = both.snapshot
     snapshot.score_bm25((), ids)  # so that a server gives the rows together
     for name in ids:

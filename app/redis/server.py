@@ -69,7 +69,7 @@ class RedisServer:
     async def start(self) -> None:
         """Looks whether it is there; where it is not, all begins without it."""
         try:
-            await self._look()
+            await self._probe()
         except self.failures as error:
             self._mark_away(error)
 
@@ -114,14 +114,14 @@ class RedisServer:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:
-                await self._look()
+                await self._probe()
             except self.failures:
                 continue
             logger.info("Redis is back")
             self._looking = None
             return
 
-    async def _look(self) -> None:
+    async def _probe(self) -> None:
         """Raises what is wrong: it has to take a write, and as fast as a call may take."""
         await self._client.connection_pool.disconnect(inuse_connections=False)
         async with asyncio.timeout(CONNECT_SECONDS):

@@ -23,7 +23,7 @@ from app.channels.service import ChannelService, ChannelWorkers, OpenedChannel
 from app.channels.tokens import TokenCache
 from app.channels.types import MediaFile, OutgoingFile, StoredMessage
 from app.channels.worker import MessageWorker
-from app.desk.openings import ENTERED
+from app.desk.openings import HANDED_OVER_NOTICE
 from app.errors import NotFound
 from app.types import SessionKey
 from knowledge.errors import InvalidConfiguration
@@ -51,7 +51,7 @@ def build_channel_service(parts: Container, counters: Counters) -> ChannelServic
         counters,
         StaffAttachments(parts),
         settings.channel_max_attempts,
-        [ENTERED],
+        [HANDED_OVER_NOTICE],
     )
 
     async def find_url(tenant: str, document: str, quotes: list[str]) -> str:

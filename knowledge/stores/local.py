@@ -225,7 +225,7 @@ class LocalIndex:
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="recall")
         self._vocabulary = TermTable()
         self._changing = Lock()
-        self._filling = self._closed = False
+        self._is_filling_store = self._closed = False
         self._snapshot = self._build_snapshot(
             -1, PackedChunks.from_chunks(()), np.zeros((0, 1), np.float32), LexicalIndex([], self._vocabulary)
         )
@@ -242,13 +242,13 @@ class LocalIndex:
         self._vocabulary.extend(change.first_term, change.new_terms)
         with self._changing:
             old, new = self._snapshot, self._build_next(change)
-            if self._vectors is None or self._filling:
+            if self._vectors is None or self._is_filling_store:
                 self._snapshot = new
                 return
             held, missing = self._compare_store(self._vectors, old, new, change)
             if old.is_exact and len(missing) > BEHIND:
                 new.set_store(None)
-                self._snapshot, self._filling = new, True
+                self._snapshot, self._is_filling_store = new, True
                 self._threads.submit(self._fill_behind, self._vectors)
                 return
             self._put_vectors(self._vectors, new, missing, _PART)
@@ -289,12 +289,12 @@ class LocalIndex:
                 with self._changing:
                     if self._snapshot is snapshot and not self._closed:
                         snapshot.set_store(store)
-                        self._reconciled, self._filling = True, False
+                        self._reconciled, self._is_filling_store = True, False
                         return
         except Exception as error:  # whatever it is, the exact search goes on, and the next change tries again
             logger.warning("the vector store cannot be filled, its rows are searched exactly: {}", error)
             with self._changing:
-                self._reconciled = self._filling = False
+                self._reconciled = self._is_filling_store = False
 
     def _build_next(self, change: IndexChange) -> LocalSnapshot:
         old, added = self._snapshot, _sort_chunks({item.chunk.id: item for item in change.added})
@@ -316,7 +316,8 @@ class LocalIndex:
     def _build_snapshot(
         self, revision: int, chunks: PackedChunks, matrix: Matrix, lexical: LexicalIndex
     ) -> LocalSnapshot:
-        store = None if self._filling else self._vectors
+        """Builds a snapshot; while the vector store is filled in the background, it searches exactly, in memory."""
+        store = None if self._is_filling_store else self._vectors
         return LocalSnapshot(revision, chunks, matrix, lexical, store, self._threads, self._options)
 
     async def close(self) -> None:

@@ -92,7 +92,7 @@ async def test_one_that_takes_no_writes_is_away_until_it_does(own_redis: OwnRedi
         for _ in range(3):
             assert server.away
             with pytest.raises(Exception, match="NOREPLICAS"):
-                await server._look()
+                await server._probe()
         await server._client.config_set("min-replicas-to-write", "0")
         await until(lambda: not server.away)
         assert server.outages == 1

@@ -10,7 +10,7 @@ from agents.business.engines.dialects import MARK, find_dialect
 from agents.business.engines.general import bind_parameters
 from agents.business.engines.registry import open_engine
 from agents.business.guard import SqlGuard, UnsafeQuery
-from agents.business.ownership import build_search
+from agents.business.ownership import build_own_value_counts
 from agents.business.schema import load_schema
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.mutants import HONEST
@@ -93,7 +93,7 @@ def test_every_table_stands_for_the_callers_own_rows_in_every_dialect(dialect: s
             assert owner is not None and owner.column in names, sql
     places = {"members": ("phone",), "orders": ("receiver_phone", "id")}
     for at_end in (False, True):
-        text = find_dialect(dialect).write(build_search(SCHEMA, places, find_dialect(dialect), at_end=at_end))
+        text = find_dialect(dialect).write(build_own_value_counts(SCHEMA, places, find_dialect(dialect), at_end=at_end))
         assert sqlglot.parse_one(text, read=dialect)
 
 
