@@ -87,7 +87,7 @@ async def generation(client: httpx.AsyncClient, receiver: Receiver) -> dict[str,
         lambda: (
             "langfuse.observation.prompt.version"
             in turn._translate(
-                {"yingda.prompt.name": "answer", "yingda.prompt.version": library.current().versions["answer"]}
+                {"yingda.prompt.name": "answer", "yingda.prompt.version": library.get_current().versions["answer"]}
             )
         )
     )

@@ -35,7 +35,7 @@ async def test_what_was_read_before_a_change_does_not_take_its_place(database: D
     first, gate = asyncio.Event(), asyncio.Event()
 
     class LateDatabase:
-        async def look(self, work: Callable[[Connection], Any]) -> Any:
+        async def run_in_reader(self, work: Callable[[Connection], Any]) -> Any:
             found = await database.run_in_reader(work)
             if not first.is_set():
                 first.set()

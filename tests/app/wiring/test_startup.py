@@ -20,12 +20,12 @@ class Base:
     def __init__(self) -> None:
         self.asked = 0
 
-    async def serving(self) -> None:
+    async def wait_until_serving(self) -> None:
         self.asked += 1
         if self.asked == 1:
             raise OSError("the database is away")
 
-    async def settled(self) -> None: ...
+    async def wait_until_settled(self) -> None: ...
 
     @property
     def indexing(self) -> None:
@@ -46,10 +46,12 @@ async def test_a_start_that_fails_is_tried_again_whatever_failed(monkeypatch: py
     monkeypatch.setattr(startup, "RETRY_SECONDS", 0.0)
     base, search = Base(), Search()
 
-    async def of(tenant: str) -> Any:
+    async def get_parts(tenant: str) -> Any:
         return SimpleNamespace(retriever=search)
 
-    begun = Startup(Settings(samples_enabled=False), cast(Any, base), cast(Tenants, SimpleNamespace(of=of)))
+    begun = Startup(
+        Settings(samples_enabled=False), cast(Any, base), cast(Tenants, SimpleNamespace(get_parts=get_parts))
+    )
     async with asyncio.timeout(60):
         await begun.prepare()
     assert begun.serving.is_set() and begun.ready.is_set() and begun.unhurried.is_set()
@@ -68,10 +70,10 @@ class Steps:
     async def _step(self, name: str) -> None:
         await self.steps[name].wait()
 
-    async def serving(self) -> None:
+    async def wait_until_serving(self) -> None:
         await self._step("serving")
 
-    async def settled(self) -> None:
+    async def wait_until_settled(self) -> None:
         await self._step("settled")
 
     async def calibrate(self) -> None:
@@ -80,7 +82,7 @@ class Steps:
     async def search(self, question: str) -> None:
         await self._step("search")
 
-    async def of(self, tenant: str) -> Any:
+    async def get_parts(self, tenant: str) -> Any:
         return self
 
 
