@@ -102,7 +102,7 @@ def test_a_claim_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append(sentence)
         return check(checker, sentence, cited, meaning)
 
-    monkeypatch.setattr(SupportChecker, "check", counted)
+    monkeypatch.setattr(SupportChecker, "check_sentence", counted)
     review(f"退款在验货后 1～5 个工作日内到账[1]。{TWO}")
     assert len(seen) == 3
 

@@ -22,7 +22,7 @@ from app.settings import Settings
 async def main():
     async with open_container(Settings(data_dir=sys.argv[1], embedder="hash", samples_enabled=False)) as container:
         await container.ingestion.add("default", [("a.md", "退款三天到账。".encode())])
-        print((await container.chat.answer(Message("default", "s", "退款多久到账"))).answer.outcome)
+        print((await container.chat.answer_message(Message("default", "s", "退款多久到账"))).answer.outcome)
 
 asyncio.run(main())
 print(sorted({"torch", "transformers"} & sys.modules.keys()))

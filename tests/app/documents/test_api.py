@@ -92,7 +92,7 @@ async def client(base: KnowledgeBase, runner: JobRunner, settings: SimpleNamespa
         document_jobs=DocumentJobs(JobRepository(base.database), runner.wake),
         settings=settings,
         limits=no_limits(),
-        audit=SimpleNamespace(recorded=carried_out),
+        audit=SimpleNamespace(run_and_record=carried_out),
         authenticator=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
     )
     install_error_handlers(app)

@@ -57,7 +57,7 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
         contacts=SimpleNamespace(rows=ContactRepository(database)),
         whole_transcripts=WholeTranscriptRepository(database),
         limits=limits(),
-        audit=SimpleNamespace(recorded=carried_out),
+        audit=SimpleNamespace(run_and_record=carried_out),
         authenticator=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
     )
     install_error_handlers(app)
