@@ -442,6 +442,7 @@ class Story:
         async with asyncio.timeout(PATIENCE_S):
             while not (await self.call("read_tuner_report", **made))["finished_at"]:  # noqa: ASYNC110
                 await asyncio.sleep(0.2)
+        await self.call("list_parameter_effects")
         await self.call("apply_tuner_report", **made)
         report = {"report_id": (await self.send("begin_sweep", {"questions": asked, "ks": [60], "widths": [25]}))["id"]}
         await self.call("list_tuner_reports")

@@ -66,7 +66,7 @@ async def test_parts_of_a_generator_are_parts_of_its_span_and_what_runs_between_
 
         ended = False
 
-        def current(self):  # type: ignore[no-untyped-def]
+        def enter(self):  # type: ignore[no-untyped-def]
             return enter_span(self)  # type: ignore[arg-type]
 
         def end(self, error: BaseException | None = None) -> None:
