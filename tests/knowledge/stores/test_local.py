@@ -167,7 +167,7 @@ async def test_a_store_that_cannot_be_filled_is_filled_by_a_later_change() -> No
     await base.apply(rows()[:80])
     store.let.set()
     async with asyncio.timeout(60):
-        while base.index._filling:  # type: ignore[attr-defined] # noqa: ASYNC110 - a thread fills it
+        while base.index._is_filling_store:  # type: ignore[attr-defined] # noqa: ASYNC110 - a thread fills it
             await asyncio.sleep(0.01)
     assert base.index.get_snapshot().is_exact  # type: ignore[attr-defined]
     store.broken = False
