@@ -30,12 +30,13 @@ from knowledge.english import is_chinese
 
 HIGH_STAKES_PRIORITY, EMOTION_PRIORITY, FURY_PRIORITY, CRISIS_PRIORITY = 1, 2, 3, 9
 FURY = 0.9
+# The chance of a danger from which it comes before an answer of the documents.
 CERTAIN = 0.9
-"""The chance of a danger from which it comes before an answer of the documents."""
+# The probability of such an answer.
 DOCUMENTED = 0.75
-"""The probability of such an answer."""
+# A crisis has no cause: nothing of it is anybody's business but help.
 _CAUSE_BY_DANGER: Mapping[Danger, Cause] = {Danger.HARM: Cause.SAFETY, Danger.FRAUD: Cause.FRAUD}
-"""A crisis has no cause: nothing of it is anybody's business but help."""
+# What is said first: it names the matter, and what the customer had better do now.
 _OPENING_BY_CAUSE: Mapping[Cause, str] = {
     Cause.SAFETY: "care_hazard",
     Cause.FRAUD: "care_fraud",
@@ -44,9 +45,8 @@ _OPENING_BY_CAUSE: Mapping[Cause, str] = {
     Cause.CANCELLATION: "care_leaving",
     Cause.COMPLAINT: "care_complaint",
 }
-"""What is said first: it names the matter, and what the customer had better do now."""
+# Where that cannot wait for the person who is called.
 _URGENT_CAUSES = frozenset({Cause.SAFETY, Cause.FRAUD})
-"""Where that cannot wait for the person who is called."""
 
 
 @dataclass(frozen=True, slots=True)

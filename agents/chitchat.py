@@ -15,16 +15,16 @@ from agents.types import Answer, AnswerEvent, Outcome, Question
 from agents.understanding.acts import SMALL_TALK, Act
 from agents.wording.catalogue import say
 
+# Fitted as `bids.CLAIM` is: in the middle of a conversation 两年呢 is like small talk by its words, and is none.
 CHITCHAT_WEIGHTS = Weights(like=1.0, found=-0.6, later=-0.7, bias=-2.0)
-"""Fitted as `bids.CLAIM` is: in the middle of a conversation 两年呢 is like small talk by its words, and is none."""
+# Kinds after which the customer is shown what can be asked.
 _OPEN = frozenset({"greeting", "identity", "chitchat", "nonsense"})
-"""Kinds after which the customer is shown what can be asked."""
+# Intents that are keys of the catalogue too.
 _OUTCOMES = {
     Intent.NONSENSE: Outcome.NONSENSE,
     Intent.IRRELEVANT: Outcome.IRRELEVANT,
     Intent.OUT_OF_SCOPE: Outcome.OUT_OF_SCOPE,
 }
-"""Intents that are keys of the catalogue too."""
 MAX_SUGGESTIONS = 3
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from agents.bids import Bid, Rank
 from agents.routing.types import Intent
 
+# Below it nobody acts.
 THRESHOLD = 0.5
-"""Below it nobody acts."""
+# What nobody claims is looked up: it is answered, asked back about, or refused honestly.
 LAST_RESORT = Intent.KNOWLEDGE_QA
-"""What nobody claims is looked up: it is answered, asked back about, or refused honestly."""
 
 
 @dataclass(frozen=True, slots=True)

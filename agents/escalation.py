@@ -13,8 +13,8 @@ from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, HandoffReason, Outcome, Question
 from agents.wording.catalogue import say
 
+# Score from which a message that names a person asks for one: 人工几点下班 only names one.
 MENTIONED = 0.0
-"""Score from which a message that names a person asks for one: 人工几点下班 only names one."""
 
 
 class EscalationAgent:

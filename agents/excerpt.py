@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+# Questions about one's own data have 20 characters, and a story begins or ends with what is wanted. What decides on
+# safety, the guard, screening, emotion and personal data, reads every character.
 MAX_READ_CHARS = 400
-"""Questions about one's own data have 20 characters, and a story begins or ends with what is wanted. What decides on
-safety, the guard, screening, emotion and personal data, reads every character.
-"""
 
 
 def is_whole(text: str) -> bool:

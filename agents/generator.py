@@ -12,8 +12,8 @@ from agents.types import Thinking, Turn, Usage
 from knowledge.reader import READER
 from knowledge.types import Candidate, Chunk, Vector
 
+# The fragment number of the customer's page, which is cited as [0].
 PAGE = -1
-"""The fragment number of the customer's page, which is cited as [0]."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from agents.passages.units import build_passage
 from agents.types import Question, Source
 from agents.understanding.reading import read
 
+# Of a quote: who is in danger reads no more.
 MAX_CHARS = 300
-"""Of a quote: who is in danger reads no more."""
 
 
 @dataclass(frozen=True, slots=True)

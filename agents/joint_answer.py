@@ -31,12 +31,12 @@ from agents.types import (
 from agents.wording.catalogue import say
 
 BETWEEN = "\n\n"
+# What is marked as degraded.
 PART = "business"
-"""What is marked as degraded."""
+# Agents that ask models.
 ASKING = frozenset({"business", "knowledge"})
-"""Agents that ask models."""
+# What the first agent may end with while the rest of the question is answered.
 _UNANSWERED = frozenset({Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
-"""What the first agent may end with while the rest of the question is answered."""
 
 
 async def run_together(

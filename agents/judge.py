@@ -27,10 +27,10 @@ from knowledge.types import Chunk, DocumentMeta
 from knowledge.yaml_files import load_yaml
 
 WORDS: WordPair = ("有", "没有")
+# Judgements of a tenant in memory.
 REMEMBERED = 4096
-"""Judgements of a tenant in memory."""
+# For one example, so that a slow model is found out and not only called late.
 MEASURING_SECONDS = 180.0
-"""For one example, so that a slow model is found out and not only called late."""
 _MARKS = ("<资料>", "</资料>", "<问题>", "</问题>", "<句子>", "</句子>")
 
 

@@ -15,17 +15,16 @@ from numpy.typing import NDArray
 
 from knowledge.types import Matrix, Vector
 
+# For features of length 1 each; half and twice of it differ by less than .015 of the router's macro-F1.
 RIDGE = 0.67
-"""For features of length 1 each; half and twice of it differ by less than .015 of the router's macro-F1."""
+# Of the residual, as a share of what it was at first.
 TOLERANCE = 1e-5
-"""Of the residual, as a share of what it was at first."""
+# Of Newton's method: the sixth changes no weight by more than a ten millionth.
 STEPS = 6
-"""Of Newton's method: the sixth changes no weight by more than a ten millionth."""
 
+# Examples from which a bucket is one column of a dense product: of all buckets, that would be ten times the work of a
+# sparse one; pair by pair, the few that nearly every example has would be most of it.
 FREQUENT = 35
-"""Examples from which a bucket is one column of a dense product: of all buckets, that would be ten times the work of
-a sparse one; pair by pair, the few that nearly every example has would be most of it.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +97,8 @@ class QuadraticBlock:
         return np.stack([self.weight * (self.rows.T * column) @ self.rows for column in dual.T])
 
 
+# A row for each example.
 Block: TypeAlias = Matrix | HashedBlock | QuadraticBlock
-"""A row for each example."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,28 +16,28 @@ from dataclasses import replace
 from agents.places import RelatedPlace
 from agents.types import Answer, AnswerEvent, Done, Replace, RowSource, Source, Token
 
+# Characters of an unfinished link or image that a stream keeps back; a longer one is taken apart instead.
 MAX_HELD = 600
-"""Characters of an unfinished link or image that a stream keeps back; a longer one is taken apart instead."""
 
 _MARK = re.compile(r"[<!\[\]]")
+# Could stand within a tag or an address unseen.
 _INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff]")
-"""Could stand within a tag or an address unseen."""
 _NO_TAG = re.compile(r"[\s\d=\u3400-\u9fff-]")
 _TEXT = r"(?:[^\[\]\n]|\[[^\[\]\n]*\])*+"
 _ADDRESS = r"(?:[^()\n]|\([^()\n]*\))*+"
 _LINK = re.compile(rf"\[(?P<text>{_TEXT})\]\((?P<address>{_ADDRESS})\)")
 _IMAGE = re.compile(rf"!\[(?P<text>{_TEXT})\](?:\({_ADDRESS}\)|\[[^\[\]\n]*\])?")
+# What may yet become a link or an image.
 _OPEN = re.compile(rf"!?\[{_TEXT}(?:\[[^\[\]\n]*)?(?:\](?:\({_ADDRESS}(?:\([^()\n]*)?|\[[^\[\]\n]*)?)?")
-"""What may yet become a link or an image."""
 _PART = r"(?:[^\s<>()\[\]\"'`\\]|\([^\s<>()\[\]\"'`\\]*\))*"
+# Only what is known to be safe: entities, escapes and control characters in a scheme do not match.
 _SAFE = re.compile(
     rf"\s*<?(?P<address>(?:https?://|mailto:|tel:|[/#?]){_PART}|[\w.%-]+(?:[/#?]{_PART})?)>?"
     r"(?:\s+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?\s*",
     re.IGNORECASE,
 )
-"""Only what is known to be safe: entities, escapes and control characters in a scheme do not match."""
+# Pairs that would be an image, a link or a definition -> what stands for the second character.
 _BESIDE = {"![": "［", "](": "（", "]:": "："}
-"""Pairs that would be an image, a link or a definition -> what stands for the second character."""
 
 
 class MarkupFilter:

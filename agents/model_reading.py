@@ -27,14 +27,14 @@ from agents.verification.marks import strip_marks
 from knowledge.text import Analyzer, clean, fold
 from knowledge.tracing import start_span
 
+# What is marked as degraded when the model is late, out of reach or does not reply as told.
 PART = "understanding"
-"""What is marked as degraded when the model is late, out of reach or does not reply as told."""
 MAX_QUESTIONS = 3
 MAX_TURNS = 2
+# What a message leans on was said lately. A request has 400 tokens at most: 260 of them are always the same.
 MAX_REPLY_CHARS = 40
-"""What a message leans on was said lately. A request has 400 tokens at most: 260 of them are always the same."""
+# Of a rewritten question; a longer one is an answer or a lecture.
 MAX_CHARS = 120
-"""Of a rewritten question; a longer one is an answer or a lecture."""
 _QUOTES = "“”\"'「」『』 "
 _SEVERAL = frozenset("\n。；;")
 _LANGUAGES = ("zh", "en")

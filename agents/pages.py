@@ -16,10 +16,10 @@ from knowledge.codes import find_codes, find_first_code
 from knowledge.text import clean, fold
 from knowledge.types import Candidate, Chunk, PageText
 
+# Shorter titles (帮助, FAQ) occur in those of most pages.
 MIN_TITLE = 4
-"""Shorter titles (帮助, FAQ) occur in those of most pages."""
+# Keys of JSON-LD that hold nothing to read.
 _SKIPPED = ("@", "image", "logo", "url", "sameAs")
-"""Keys of JSON-LD that hold nothing to read."""
 
 
 def extract_page_text(page: Page | None) -> PageText | None:

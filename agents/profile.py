@@ -11,8 +11,8 @@ from typing import Literal
 from agents.wording.catalogue import say
 
 ReplyLanguage = Literal["auto", "zh-Hans", "zh-Hant", "en"]
+# Of a tenant that chose no other; these have English twins.
 NAME, FALLBACK = say("assistant", False), say("fallback", False)
-"""Of a tenant that chose no other; these have English twins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from agents.profile import ReplyLanguage, TenantProfile
 from agents.shapes import Shape
 from knowledge.text import fold
 
+# What a model is told to write instead of what the fragments do not hold: typed, and never guessed from words.
 UNANSWERED = "[无依据]"
-"""What a model is told to write instead of what the fragments do not hold: typed, and never guessed from words."""
 LANGUAGES: dict[ReplyLanguage, str] = {
     "auto": "与顾客使用的语言一致",
     "zh-Hans": "简体中文",

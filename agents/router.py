@@ -21,8 +21,9 @@ from agents.understanding.acts import SMALL_TALK, Act
 from agents.understanding.entities import Entity, Mentions, load_shipped_extractor
 from agents.understanding.question_words import is_question
 
+# Entities of one message that are looked up in the business database.
 MAX_RESOLVED = 16
-"""Entities of one message that are looked up in the business database."""
+# What a message wants that names nothing but one of these, and what it speaks for in others.
 SUGGESTED = {
     "ticket_number": Intent.TICKET,
     "phone": Intent.BUSINESS_QUERY,
@@ -30,7 +31,6 @@ SUGGESTED = {
     "error_code": Intent.KNOWLEDGE_QA,
     "product_model": Intent.KNOWLEDGE_QA,
 }
-"""What a message wants that names nothing but one of these, and what it speaks for in others."""
 _INTENT_BY_ACT = {
     Act.NOISE: Intent.NONSENSE,
     Act.ASKS_PERSON: Intent.HUMAN_REQUEST,

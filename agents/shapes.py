@@ -11,13 +11,13 @@ import json_repair
 
 from agents.errors import UnreadableReply
 
+# A JSON schema: `type`, and what belongs to it of `items`, `properties`, `required`, `enum`.
 Schema = Mapping[str, Any]
-"""A JSON schema: `type`, and what belongs to it of `items`, `properties`, `required`, `enum`."""
 
 TEXT: Schema = {"type": "string"}
 NUMBERS: Schema = {"type": "array", "items": {"type": "integer"}}
+# Characters of a reply that are looked at.
 LONGEST = 20_000
-"""Characters of a reply that are looked at."""
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "string": str,
     "integer": int,

@@ -20,8 +20,8 @@ from agents.types import Answer, AnswerEvent, Outcome, Proposal, Question
 from agents.understanding.consent import Consent, Reply
 from agents.understanding.tickets import Category, Priority, Wish
 
+# How long a proposal waits; a 好的 of the next day means something else.
 PROPOSAL_SECONDS = 3600.0
-"""How long a proposal waits; a 好的 of the next day means something else."""
 
 
 class TicketAgent:

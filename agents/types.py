@@ -19,10 +19,9 @@ if TYPE_CHECKING:  # the router's own vocabulary builds on this one
     from agents.routing.types import Route
 
 NOTHING_READ = read("")
+# Requests to models of one turn, to understand it, to answer and to read the answer again; repeated after a failure,
+# one may cost more.
 MAX_CALLS = 3
-"""Requests to models of one turn, to understand it, to answer and to read the answer again; repeated after a failure,
-one may cost more.
-"""
 
 
 class Outcome(StrEnum):
@@ -42,10 +41,10 @@ class Outcome(StrEnum):
     REJECTED = "rejected"
 
 
+# The outcomes of an answer that is sure of itself.
 CITING = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED})
-"""The outcomes of an answer that is sure of itself."""
+# The outcomes of an answer, however sure of it.
 GIVEN = CITING | {Outcome.LOW_CONFIDENCE}
-"""The outcomes of an answer, however sure of it."""
 
 
 @dataclass(frozen=True, slots=True)

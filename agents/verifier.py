@@ -21,8 +21,8 @@ from agents.verification.marks import find_cited_numbers
 from agents.wording.catalogue import say
 from knowledge.types import Chunk
 
+# Of a Markdown link; clients open the handoff where they meet it.
 PERSON_TARGET = "#human"
-"""Of a Markdown link; clients open the handoff where they meet it."""
 
 
 @dataclass(frozen=True, slots=True)

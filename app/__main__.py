@@ -25,8 +25,8 @@ from app.settings import load_settings
 from app.wiring.container import Container
 from knowledge.errors import InvalidConfiguration
 
+# How long requests may go on after the signal to stop; streams are told to end before that.
 GRACE_SECONDS = int(DRAIN_SECONDS) + 5
-"""How long requests may go on after the signal to stop; streams are told to end before that."""
 
 _EXAMPLE = '{"message": "怎么申请退货"}'
 

@@ -180,6 +180,7 @@ class ShuttingDown(AppError):
     code = "shutting_down"
 
 
+# One row per error class; a test fails on a class that is missing here.
 STATUS: dict[type[Exception], int] = {
     AppError: 500,
     InvalidRequest: 400,
@@ -243,9 +244,9 @@ STATUS: dict[type[Exception], int] = {
     knowledge_errors.RerankRefused: 503,
     knowledge_errors.ParsingUnavailable: 503,
 }
-"""One row per error class; a test fails on a class that is missing here."""
 
 _TRY_AGAIN = "服务暂时不可用，请稍后再试。"
+# What people are told of errors whose own message is for the log; that of AppError and InvalidDocument is for them.
 _MESSAGES: dict[type[Exception], str] = {
     Exception: "服务出了点问题，请稍后再试；如果一直这样，请把 request_id 告诉管理员。",
     knowledge_errors.IndexMismatch: "索引与当前的向量模型不一致，请管理员重建索引。",
@@ -258,19 +259,18 @@ _MESSAGES: dict[type[Exception], str] = {
     agent_errors.GenerationUnavailable: "生成" + _TRY_AGAIN,
     agent_errors.BusinessUnavailable: "业务查询" + _TRY_AGAIN,
 }
-"""What people are told of errors whose own message is for the log; that of AppError and InvalidDocument is for them."""
 
 
+# Below it the interface is OpenAI's, errors included.
 OPENAI_PREFIX = "/v1/"
-"""Below it the interface is OpenAI's, errors included."""
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+# Told with a 503 that does not know better.
 RETRY_SECONDS = 5
-"""Told with a 503 that does not know better."""
+# Told while the disk is full: somebody has to make room.
 FULL_SECONDS = 30
-"""Told while the disk is full: somebody has to make room."""
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+# As PostgreSQL calls it.
 _DISK_FULL = "53100"
-"""As PostgreSQL calls it."""
 
 
 @dataclass(frozen=True, slots=True)

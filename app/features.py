@@ -12,6 +12,8 @@ from importlib import import_module
 from fastapi import APIRouter
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+# Where an address begins, and the module whose `router` serves some that begin so; in the order of the interface's
+# description. Of one beginning all are there at once, for one may serve what another does not.
 FEATURES: Sequence[tuple[str, str]] = (
     ("/api/v1/chat", "app.chat.api"),
     ("/v1", "app.chat.openai"),
@@ -75,11 +77,8 @@ FEATURES: Sequence[tuple[str, str]] = (
     ("/openapi.json", "app.http.docs"),
     ("/docs", "app.http.docs"),
 )
-"""Where an address begins, and the module whose `router` serves some that begin so; in the order of the interface's
-description. Of one beginning all are there at once, for one may serve what another does not.
-"""
+# Of these beginnings customers, or whoever routes them here, are the first to ask.
 AT_ONCE = "/api/v1/chat", "/api/v1/health"
-"""Of these beginnings customers, or whoever routes them here, are the first to ask."""
 _API = "/api/v1/"
 
 

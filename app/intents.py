@@ -15,11 +15,11 @@ from app.retrying import retry
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 
+# One sentence of the tenant's is to be heard among a thousand shipped ones.
 OWN_WEIGHT = 10.0
-"""One sentence of the tenant's is to be heard among a thousand shipped ones."""
 RETRY_SECONDS = 30.0
+# Intent -> sentences of the tenant.
 Examples = Mapping[str, Sequence[str]]
-"""Intent -> sentences of the tenant."""
 
 
 @dataclass(slots=True)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from app.readiness import Readiness
 
 RETRY_SECONDS = 30.0
+# Sentences wait while documents come in; where these never end, a start is over without them after this time.
 SENTENCES_SECONDS = 600.0
-"""Sentences wait while documents come in; where these never end, a start is over without them after this time."""
 
 
 class Learning:

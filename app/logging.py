@@ -22,11 +22,11 @@ from knowledge.errors import ParserFault
 if TYPE_CHECKING:
     from loguru import Message, Record
 
+# The only extra fields that are written.
 FIELDS = (
     *("request_id", "tenant", "method", "path", "status", "ms", "outcome", "reason"),
     *("agent", "degraded", "revision", "count"),
 )
-"""The only extra fields that are written."""
 
 _MASKS = (
     (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), "[email]"),

@@ -28,8 +28,8 @@ from knowledge.errors import InvalidConfiguration
 if TYPE_CHECKING:
     from app.wiring.container import Container
 
+# ASCII: clients that are generated from the document are named by it.
 TITLE = "Yingda API"
-"""ASCII: clients that are generated from the document are named by it."""
 
 
 @asynccontextmanager

@@ -13,21 +13,21 @@ from dataclasses import dataclass, field
 from agents.routing.types import Route
 from agents.types import Answer, ModelCall, Outcome, Usage
 
+# In the order of a turn. A stage that a turn had no need of is not counted for it.
 STAGES = (
     "guard", "history", "cache", "embed", "screen", "route", "understand", "vector", "bm25", "fuse", "rerank",
     "gate", "generate", "verify", "persist",
 )  # fmt: skip
-"""In the order of a turn. A stage that a turn had no need of is not counted for it."""
 WINDOW_SECONDS = 300.0
+# Percentiles are of the last samples, at most so many and so old.
 WINDOW_SAMPLES = 2048
-"""Percentiles are of the last samples, at most so many and so old."""
+# From a cached turn to a model's reply at its deadline.
 BUCKETS_MS = (
     0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0, 5000.0,
     10_000.0, 20_000.0, 60_000.0,
 )  # fmt: skip
-"""From a cached turn to a model's reply at its deadline."""
+# Of the router's scores, which are about +1 where an intent holds and -1 where it does not.
 BUCKETS_SCORE = (-1.5, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5)
-"""Of the router's scores, which are about +1 where an intent holds and -1 where it does not."""
 REFUSALS = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.OUT_OF_SCOPE, Outcome.IRRELEVANT})
 
 

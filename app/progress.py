@@ -9,8 +9,8 @@ from typing import NoReturn, Self, TextIO, TypeVar, cast
 
 from tqdm import tqdm
 
+# Between two lines; what takes less time says nothing.
 LINE_SECONDS = 10.0
-"""Between two lines; what takes less time says nothing."""
 _LINE = "{desc} {n_fmt}/{total_fmt} {unit}，已用 {elapsed}{postfix}"
 
 Item = TypeVar("Item")

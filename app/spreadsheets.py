@@ -15,11 +15,11 @@ from knowledge.sheets import QUOTE, is_formula
 from knowledge.text import clean
 
 CSV = "text/csv"
+# Media types of the two.
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-"""Media types of the two."""
 _NOT_IN_TITLES = re.compile(r"[\[\]:*?/\\]")
+# XML, and so a workbook, holds neither.
 _NO_CHARACTER = re.compile("[\ufffe\uffff]")
-"""XML, and so a workbook, holds neither."""
 
 Cell = str | int | float | None
 

@@ -12,8 +12,8 @@ from loguru import logger
 
 from app.errors import find_outage
 
+# For how long work that was left waits for a start: customers are answered first.
 START_SECONDS = 60.0
-"""For how long work that was left waits for a start: customers are answered first."""
 
 
 class WorkLoop(ABC):

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
 from typing import Generic, TypeVar
 
+# How long an item waits for company while another call is under way; one that is alone goes at once.
 GATHER_SECONDS = 0.002
-"""How long an item waits for company while another call is under way; one that is alone goes at once."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

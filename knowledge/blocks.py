@@ -8,8 +8,8 @@ from dataclasses import fields as fields_of
 from enum import StrEnum
 from typing import Any
 
+# Before each line of a block, for each level of the list in which it stands.
 INDENT = "  "
-"""Before each line of a block, for each level of the list in which it stands."""
 
 
 class BlockKind(StrEnum):
@@ -95,8 +95,8 @@ class Span:
         return text.removeprefix(indent).replace(f"\n{indent}", "\n")
 
 
+# Spans as they are kept and sent: the fields of each in order, without those at its end that say nothing.
 Layout = tuple[tuple[Any, ...], ...]
-"""Spans as they are kept and sent: the fields of each in order, without those at its end that say nothing."""
 
 
 def build_layout(spans: Iterable[Span]) -> Layout:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+# Of a base of a million chunks one bucket holds 250.
 COUNT = 4096
-"""Of a base of a million chunks one bucket holds 250."""
 
 
 @dataclass(frozen=True, slots=True)

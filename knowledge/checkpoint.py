@@ -22,13 +22,13 @@ from loguru import logger
 
 from knowledge.errors import InvalidConfiguration, MissingDependency, Unavailable
 
+# How long the first users wait for the weights; a download takes longer, and they are answered without them.
 FIRST_LOAD_SECONDS = 60.0
-"""How long the first users wait for the weights; a download takes longer, and they are answered without them."""
 BACKOFF_SECONDS = 2.0
 MAX_BACKOFF_SECONDS = 60.0
 
+# The device that the library of a model would choose: CUDA where there is one.
 AUTO = "auto"
-"""The device that the library of a model would choose: CUDA where there is one."""
 
 _HUB_NAME = re.compile(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)?")
 _MODEL_FILES = frozenset({".bin", ".json", ".model", ".safetensors", ".txt"})

@@ -13,12 +13,12 @@ from knowledge.numbering import find_article_number
 from knowledge.tokens import TokenMeasure, measure_by
 from knowledge.types import Chunk, DocumentMeta, FaqPair, ParsedDocument
 
+# A curated answer up to this length is one chunk; a longer one is chunked as a section named by its question.
 MAX_ANSWER_CHARS = 2000
-"""A curated answer up to this length is one chunk; a longer one is chunked as a section named by its question."""
 _CLOSING = r"[”’」』）)】》〉\]\"']*"
 _SENTENCE = re.compile(rf"(?:[。！？；…][。！？；…!?]*{_CLOSING}|[.!?;]+{_CLOSING}(?=\s|$))\s*|\n\s*")
+# A semicolon divides when it must, but what follows one is no whole sentence: half a table row would be repeated.
 _SENTENCE_OF_OVERLAP = re.compile(rf"(?:[。！？…!?]{_CLOSING}|\.{_CLOSING}(?:\s|$)|\n)\s*$")
-"""A semicolon divides when it must, but what follows one is no whole sentence: half a table row would be repeated."""
 _CLAUSE = re.compile(rf"(?:[，、：]{_CLOSING}|[,:]{_CLOSING}(?=\s|$))\s*")
 _LIST_NUMBER = re.compile(r"\s*[(（]?[0-9A-Za-z]{1,3}\.\s*")
 

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+# What is longer is a key or an address.
 MAX_CHARS = 48
-"""What is longer is a key or an address."""
 _SIGNS = dict.fromkeys(range(0x2010, 0x2016), "-") | {0x2212: "-", 0xA0: " ", 0x3000: " "}
+# Character by character, so that places stay: full width to half width, every dash a hyphen.
 _PLAIN = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | _SIGNS
-"""Character by character, so that places stay: full width to half width, every dash a hyphen."""
 _RUN = re.compile(r"[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*")
 _ADDRESS = re.compile(r"(?<![!-~])(?:[!-~]+@|[A-Za-z]{2,8}://)[!-~]+")
 _MEASURE = re.compile(r"\d+(?:\.\d+)*(?P<unit>[a-z]{1,4})?(?:[-/]\d+(?:\.\d+)*(?P<last>[a-z]{1,4})?)*")
@@ -35,8 +35,8 @@ _SERIES_NUMBER = re.compile(r"\d{2,}[A-Za-z]")
 _DIGITS = re.compile(r"\d+")
 _MAKER_CHARS = 4
 _ALIKE_DIGITS = 2
+# Shorter codes that differ in one letter are of different things: E03 and W03.
 _NEAR_CHARS = 4
-"""Shorter codes that differ in one letter are of different things: E03 and W03."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 
 from knowledge.text import Analyzer, is_chinese_word
 
+# What is said twice may be one sentence, copied.
 MIN_COUNT = 3
-"""What is said twice may be one sentence, copied."""
 MAX_WORDS = 4
 MAX_CHARS = 8
+# Normalised pointwise mutual information: 1 for parts that stand nowhere else, 0 for those that meet by chance.
 MIN_COHESION = 0.7
-"""Normalised pointwise mutual information: 1 for parts that stand nowhere else, 0 for those that meet by chance."""
+# Entropy, in nats, of what stands before and after: three neighbours of like frequency have 1.1, two have 0.7. Half a
+# word has a certain neighbour.
 MIN_BRANCHING = 0.9
-"""Entropy, in nats, of what stands before and after: three neighbours of like frequency have 1.1, two have 0.7. Half a
-word has a certain neighbour.
-"""
 
 
 @dataclass(frozen=True, slots=True)

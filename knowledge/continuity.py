@@ -19,25 +19,23 @@ from numpy.typing import NDArray
 from knowledge.english import is_english
 from knowledge.types import Chunk, Context
 
+# Questions that a message is read behind: one loses the subject more often, three bring in an older one.
 QUESTIONS = 2
-"""Questions that a message is read behind: one loses the subject more often, three bring in an older one."""
+# 那运费呢 leans on what was said before more often than a message of twenty characters.
 SHORT_CHARS, SHORT_WIDTH = 10, 3.0
-"""那运费呢 leans on what was said before more often than a message of twenty characters."""
+# 押金 fits the word 押金 wherever it stands, and says nothing by that.
 FEW_CHARS, FEW_WIDTH = 4.5, 0.7
-"""押金 fits the word 押金 wherever it stands, and says nothing by that."""
+# Letters of English that say about as much as a Chinese character.
 ENGLISH_LETTERS = 3
-"""Letters of English that say about as much as a Chinese character."""
+# Of a turn's own advantage, on the calibration's scale.
 BOUND = 1.0
-"""Of a turn's own advantage, on the calibration's scale."""
+# Candidates among which a share says something; those that a small base lacks count as passages about something else,
+# else the only passage there is would answer whatever is asked in a conversation.
 FIELD = 25
-"""Candidates among which a share says something; those that a small base lacks count as passages about something else,
-else the only passage there is would answer whatever is asked in a conversation.
-"""
+# How much nearer to the message, on the calibration's scale, another article may be while the talk goes on with the
+# one that was cited. In tests/evaluation/products it was -.4 to .5 nearer where the talk went on, .8 to 1.5 where it
+# turned.
 CLOSE = 0.6
-"""How much nearer to the message, on the calibration's scale, another article may be while the talk goes on with the
-one that was cited. In tests/evaluation/products it was -.4 to .5 nearer where the talk went on, .8 to 1.5 where it
-turned.
-"""
 FEATURES = (
     "alone",
     "told",
@@ -57,10 +55,9 @@ FEATURES = (
 WEIGHTS: NDArray[np.float64] = np.array(
     [3.74, 1.99, 0.43, 1.15, 1.10, 0.98, 0.71, 0.93, 0.27, -0.75, 0.31, 0.29, 0.43, -1.35]
 )
+# Of the probability that a passage answers: log-odds of its two readings, of the best passage for the message alone,
+# and of the share of the first among the candidates. The bias puts 0.6 where 5 % of the answerable turns are refused.
 ALONE, TOLD, BEST_ALONE, SHARE, BIAS = 0.10, 0.04, 0.52, 0.26, 1.40
-"""Of the probability that a passage answers: log-odds of its two readings, of the best passage for the message alone,
-and of the share of the first among the candidates. The bias puts 0.6 where 5 % of the answerable turns are refused.
-"""
 
 
 @dataclass(frozen=True, slots=True)

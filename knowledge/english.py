@@ -10,14 +10,14 @@ from importlib.resources import files
 
 from knowledge.text import fold, load_glossary
 
+# With fewer of its words known, what is left of a question may be another one.
 KNOWN_SHARE = 2 / 3
-"""With fewer of its words known, what is left of a question may be another one."""
+# Of English prose; with Chinese characters in it, from so many words on and so many for each of them.
 MIN_WORDS, MIXED_WORDS, WORDS_PER_CHARACTER = 2, 5, 2
-"""Of English prose; with Chinese characters in it, from so many words on and so many for each of them."""
+# Of the characters of a Chinese passage, which may be a table of model numbers.
 CHINESE_SHARE = 0.2
-"""Of the characters of a Chinese passage, which may be a table of model numbers."""
+# Say how, not about what: they do not count as known words.
 _ASKING = frozenset({"怎么", "怎么样", "什么", "哪里", "哪个", "谁", "为什么", "什么时候", "多少", "多久", "多少钱"})
-"""Say how, not about what: they do not count as known words."""
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[a-z0-9][a-z0-9'’._/+#-]*[a-z0-9]|[a-z0-9]|[\u3400-\u9fff]+")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+# What pictures are written anew as: media type -> extension.
 PICTURES: Mapping[str, str] = {"image/jpeg": "jpg", "image/png": "png"}
-"""What pictures are written anew as: media type -> extension."""
+# Media type -> extensions that a file of this type may have; nothing else is taken. The bytes have to agree.
 FILE_TYPES: Mapping[str, tuple[str, ...]] = {
     "application/pdf": ("pdf",),
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ("docx",),
@@ -21,9 +22,8 @@ FILE_TYPES: Mapping[str, tuple[str, ...]] = {
     "audio/wav": ("wav",),
     "audio/amr": ("amr",),
 }
-"""Media type -> extensions that a file of this type may have; nothing else is taken. The bytes have to agree."""
+# Of pictures that are taken, whichever of them the bytes turn out to be.
 PICTURE_EXTENSIONS = ("jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff")
-"""Of pictures that are taken, whichever of them the bytes turn out to be."""
 
 
 @dataclass(frozen=True, slots=True)

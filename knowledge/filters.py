@@ -9,10 +9,10 @@ from typing import Any
 
 from knowledge.types import DocumentMeta
 
+# By what a filter narrows.
 FILTER_KINDS = ("document_ids", "categories", "tags", "folders", "products", "versions")
-"""By what a filter narrows."""
+# A document that names no product is about all of them, one that names no version about each.
 _GENERAL = frozenset({"products", "versions"})
-"""A document that names no product is about all of them, one that names no version about each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,24 +19,24 @@ from knowledge.text import Analyzer
 from knowledge.types import Chunk, CorrectedChunks, DocumentMeta, FaqColumns, Notice
 from knowledge.versions import find_product, find_version, normalize_version
 
+# Longer tokens (pasted base64, for example) are not indexed: nobody asks for them and databases bound index keys.
 MAX_TERM_CHARS = 128
-"""Longer tokens (pasted base64, for example) are not indexed: nobody asks for them and databases bound index keys."""
 
+# Chunks per thread call, so that other work gets its turn in between.
 _TOKENISE_BATCH = 64
-"""Chunks per thread call, so that other work gets its turn in between."""
 
+# Every section stays one piece, whose lines are its paragraphs.
 _WHOLE_SECTIONS = ChunkOptions(min_tokens=1, max_tokens=10**9, overlap_tokens=0)
-"""Every section stays one piece, whose lines are its paragraphs."""
 _MEDIA_TYPES = mimetypes.MimeTypes()
 
+# Called with file name, chunks done and chunks in all, whenever one is embedded.
 Progress = Callable[[str, int, int], None]
-"""Called with file name, chunks done and chunks in all, whenever one is embedded."""
 
+# Gives the embedder of a tenant's index.
 EmbedderOf = Callable[[str], Awaitable[Embedder]]
-"""Gives the embedder of a tenant's index."""
 
+# Gives the analyzer of a tenant's newest vocabulary.
 AnalyzerOf = Callable[[str], Awaitable[Analyzer]]
-"""Gives the analyzer of a tenant's newest vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 else:
     openai = LazyModule("openai")
 
+# Statuses that a server answers because of what it was given, and not because of itself or of the key.
 REFUSED = frozenset({400, 413, 422})
-"""Statuses that a server answers because of what it was given, and not because of itself or of the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class AnswerTime:
     retries: int
 
 
+# A customer waits for a question; documents have time.
 WAITING, BEHIND = AnswerTime(5.0, 1), AnswerTime(30.0, 3)
-"""A customer waits for a question; documents have time."""
 
 
 class AnswerRefused(Exception):

@@ -8,8 +8,8 @@ from itertools import chain, zip_longest
 
 from knowledge.types import Candidate, Form, FormKind, GateVerdict, RecallCounts, Retrieval
 
+# Candidates of each of several questions: so many may be cited in an answer.
 EACH = 3
-"""Candidates of each of several questions: so many may be cited in an answer."""
 _BEST_FIRST = (GateVerdict.PASS, GateVerdict.CLARIFY, GateVerdict.REFUSE)
 
 

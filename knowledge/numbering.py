@@ -10,8 +10,8 @@ _NUMBER = rf"\d{{1,4}}|[{''.join((*_DIGITS, *_TENS))}]{{1,9}}"
 _PART = re.compile(rf"第\s?({_NUMBER})\s?([编章节条款项])")
 _ENGLISH = re.compile(r"(?<![a-z])art(?:icle|\.)\s?(\d{1,4})(?![\d.]*\d)")
 _ARTICLE = re.compile(rf"\s*(第\s?(?:{_NUMBER})\s?[条條]|Article\s\d{{1,4}})(?=$|[\s：:.【（(])(?![.]\d)")
+# A pattern of what `normalize_numbers` writes.
 CANONICAL = r"第[0-9]+[编章节条款项]"
-"""A pattern of what `normalize_numbers` writes."""
 
 
 def normalize_numbers(folded: str) -> str:

@@ -15,12 +15,12 @@ from loguru import logger
 
 from knowledge.checkpoint import AUTO, Checkpoint, has_cuda_driver, hash_files, is_installed
 
+# auto: onnxruntime where there is an export and no GPU is to compute, else FlagEmbedding on PyTorch.
 Runtime = Literal["auto", "torch", "onnx", "onnx_int8"]
-"""auto: onnxruntime where there is an export and no GPU is to compute, else FlagEmbedding on PyTorch."""
 
 FOLDER = "onnx"
+# As exports are called on the hubs.
 GRAPHS: dict[Runtime, str] = {"auto": "model.onnx", "onnx": "model.onnx", "onnx_int8": "model_quantized.onnx"}
-"""As exports are called on the hubs."""
 RECORD = "export.json"
 TOKENIZER = "tokenizer.json"
 LIBRARY = "FlagEmbedding"

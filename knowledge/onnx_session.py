@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
+# Initializers by name that a graph does not hold itself.
 Weights = Mapping[str, NDArray[Any]]
-"""Initializers by name that a graph does not hold itself."""
 
 
 def open_session(graph: Path, threads: int, weights: Weights | None = None) -> InferenceSession:

@@ -12,16 +12,15 @@ from collections.abc import Collection
 
 from knowledge.index import Snapshot
 
+# Of the passages, from which a name is the base's own: the names of three products stand in .69 to .83 of the
+# passages of their help centres, the next word in letters in .36 at most.
 SHARE = 0.5
-"""Of the passages, from which a name is the base's own: the names of three products stand in .69 to .83 of the passages
-of their help centres, the next word in letters in .36 at most.
-"""
 MIN_CHARS = 2
+# Chinese characters that a question must have besides: of less (Halo 是什么) the name may be all it is about.
 MIN_LEFT = 5
-"""Chinese characters that a question must have besides: of less (Halo 是什么) the name may be all it is about."""
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
+# Terms looked at: fewer than ten stand in half of all passages.
 _FREQUENT = 100
-"""Terms looked at: fewer than ten stand in half of all passages."""
 
 
 def find_own_names(snapshot: Snapshot) -> frozenset[str]:

@@ -8,17 +8,17 @@ from typing import Any, Self
 
 from knowledge.errors import InvalidConfiguration
 
+# The probability that a raw score on the cutoff gets: the default of SIMILARITY_THRESHOLD.
 CUTOFF_PROBABILITY = 0.6
-"""The probability that a raw score on the cutoff gets: the default of SIMILARITY_THRESHOLD."""
+# What a search names as out of order while its gate goes by a few questions only.
 PROVISIONAL = "calibration"
-"""What a search names as out of order while its gate goes by a few questions only."""
 _UNRELATED_PROBABILITY = 0.05
 _TYPICAL_PROBABILITY = 0.9
+# The log-odds of a calibration's three points.
 AT_UNRELATED, AT_CUTOFF, AT_TYPICAL = (
     math.log(probability / (1 - probability))
     for probability in (_UNRELATED_PROBABILITY, CUTOFF_PROBABILITY, _TYPICAL_PROBABILITY)
 )
-"""The log-odds of a calibration's three points."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,19 +18,18 @@ from knowledge.gate import EvidenceGate
 from knowledge.probability import AT_CUTOFF, AT_TYPICAL, AT_UNRELATED, CalibrationMap
 from knowledge.types import Candidate, Retrieval
 
+# The scorer's kind, in calibrations and candidates, and what `degraded` names while it is late or out of reach.
 READER = "reader"
-"""The scorer's kind, in calibrations and candidates, and what `degraded` names while it is late or out of reach."""
+# Of the log-odds of the search's own probability. Set on 52 questions about six products of others, judged by
+# Qwen2.5-Coder-1.5B: of 31 without an answer .35 were told and of 21 with one .14 refused, by the search alone .48
+# and .19; AUROC .78 and .64.
 PRIOR_WEIGHT, BIAS = 0.6, 0.8
-"""Of the log-odds of the search's own probability. Set on 52 questions about six products of others, judged by
-Qwen2.5-Coder-1.5B: of 31 without an answer .35 were told and of 21 with one .14 refused, by the search alone .48 and
-.19; AUROC .78 and .64.
-"""
+# Log-odds beyond which neither witness counts for more: the reader, where it is sure, decides.
 MOST_PRIOR, MOST_READER = 2.2, 4.0
-"""Log-odds beyond which neither witness counts for more: the reader, where it is sure, decides."""
+# What a reader is worth on passages of others, as a share of what it is worth on the shipped examples.
 TRUST = 0.75
-"""What a reader is worth on passages of others, as a share of what it is worth on the shipped examples."""
+# Thirty examples prove no more.
 BEST_AUROC = 0.99
-"""Thirty examples prove no more."""
 
 
 def apply_judgements(

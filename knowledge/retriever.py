@@ -35,8 +35,8 @@ from knowledge.types import Candidate, Context, Form, FormKind, GateVerdict, Pag
 from knowledge.vocabulary import AnalyzerHistory
 
 _NOTHING_SAID = Context()
+# Candidates behind the best that a trace shows.
 TRACED = 5
-"""Candidates behind the best that a trace shows."""
 
 
 @dataclass(frozen=True, slots=True)

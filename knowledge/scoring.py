@@ -18,8 +18,8 @@ from knowledge.rerankers.base import Query, Reranker
 from knowledge.tracing import start_span
 from knowledge.types import Chunk, Hit
 
+# Dense and lexical hits of one query.
 Recalled = tuple[list[Hit], list[Hit]]
-"""Dense and lexical hits of one query."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# States that may stand before each: of the beginning, middle and end of a word, or a word of one character.
 _BEFORE = {"B": "ES", "M": "MB", "S": "SE", "E": "BM"}
-"""States that may stand before each: of the beginning, middle and end of a word, or a word of one character."""
+# jieba's logarithm of no chance.
 _NEVER = -3.14e100
-"""jieba's logarithm of no chance."""
 
 
 def find_likeliest_states(

@@ -29,15 +29,15 @@ QUOTE = "'"
 _ARCHIVE = b"PK\x03\x04"
 _UNPACKED_BYTES = 20 * 2**20
 _ENTRIES = 1000
+# Rows with a title and explanations at most, before the one that names the columns.
 _ABOVE_HEADER = 20
-"""Rows with a title and explanations at most, before the one that names the columns."""
+# Times as many rows as are taken may be there with the blank ones.
 _BLANK = 2
-"""Times as many rows as are taken may be there with the blank ones."""
 
+# Their numbers, and the cells as they were given.
 Rows = Iterator[tuple[int, Sequence[str]]]
-"""Their numbers, and the cells as they were given."""
+# Those with something in them: their numbers, the cells as they are read, and as they were given.
 Filled = Iterator[tuple[int, Sequence[str], Sequence[str]]]
-"""Those with something in them: their numbers, the cells as they are read, and as they were given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,35 +20,34 @@ from knowledge.text import Analyzer, fold, simplify
 from knowledge.vocabulary import AnalyzerHistory
 
 LENGTHS = (4, 3, 2)
+# Seen more often than this, a stretch is a word that somebody may mean: 收集 is not a wrong 手机. jieba's dictionary
+# lists slips of the pen too, all below (发飘 3, 时侯 10).
 KNOWN = 10
-"""Seen more often than this, a stretch is a word that somebody may mean: 收集 is not a wrong 手机. jieba's dictionary
-lists slips of the pen too, all below (发飘 3, 时侯 10).
-"""
+# What a word of the tenant counts at least: rare in general, frequent here.
 OWN_FREQUENCY = 500
-"""What a word of the tenant counts at least: rare in general, frequent here."""
+# What only one chunk says may be a name.
 MIN_CHUNKS = 2
-"""What only one chunk says may be a name."""
+# Of a larger vocabulary those that occur most: what a process keeps of it is 10 MB at most.
 MAX_TERMS = 50_000
-"""Of a larger vocabulary those that occur most: what a process keeps of it is 10 MB at most."""
+# Natural logarithm: the sentence has to become e^3 times as probable.
 MIN_GAIN = 3.0
-"""Natural logarithm: the sentence has to become e^3 times as probable."""
+# Characters to either side in which a sentence is weighed: what is further off reads the same with either word.
 NEAR = 24
-"""Characters to either side in which a sentence is weighed: what is further off reads the same with either word."""
+# Sum of jieba's frequencies, which a tenant's words hardly change.
 _TOTAL = 60_000_000
-"""Sum of jieba's frequencies, which a tenant's words hardly change."""
+# Of a code that is written with blanks.
 MAX_PIECES = 3
-"""Of a code that is written with blanks."""
 _SPACED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]+(?: [A-Za-z0-9]+)+(?![A-Za-z0-9])")
 _RUN = re.compile(r"[\u4e00-\u9fa5]{2,}")
 _WORD = re.compile(r"[\u4e00-\u9fa5]{2,4}")
+# Numerals and negations: no typo is worth one of them.
 _MEANT = frozenset("零一二两三四五六七八九十百千万亿几半不没无未非别勿否莫")
-"""Numerals and negations: no typo is worth one of them."""
+# Stand beside a word more often than within one.
 _FUNCTION = frozenset("的了是有在到哪那于为要因何做出")
-"""Stand beside a word more often than within one."""
+# A character that the dictionary has met less often is typed on purpose where the tenant's documents have it too.
 RARE = 300
-"""A character that the dictionary has met less often is typed on purpose where the tenant's documents have it too."""
+# Words of customers that the dictionary lacks: of 65 words of service 退会 alone became another one, 退回.
 _NO_TYPOS = frozenset({"退会", "入会"})
-"""Words of customers that the dictionary lacks: of 65 words of service 退会 alone became another one, 退回."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,32 +14,32 @@ from knowledge.codes import find_codes
 from knowledge.numbering import CANONICAL, normalize_numbers
 from knowledge.segmentation import build_tokenizer
 
+# Part of the identity of stored term ids: raise it when the tokens of a text change, or what indexes hold beside.
 VERSION = "8"
-"""Part of the identity of stored term ids: raise it when the tokens of a text change, or what indexes hold beside."""
 
+# Model numbers, order ids, versions and file names: kept whole, and their parts beside them. Tried only where a run
+# begins: else a long run takes quadratic time.
 _IDENTIFIER = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
-"""Model numbers, order ids, versions and file names: kept whole, and their parts beside them. Tried only where a run
-begins: else a long run takes quadratic time."""
 _ENGLISH = re.compile(r"(?<![a-z0-9_./+#-])[a-z]+(?:-[a-z]+)?(?![a-z0-9_./+#-])")
 _RUN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+|[a-z0-9]+")
 _SEPARATOR = re.compile(r"[-_./+#\s]")
 _LATIN = re.compile(r"[a-z0-9]")
 _CHINESE = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")
+# What jieba can hold as one word.
 _DICTIONARY_WORD = re.compile(r"[\u4e00-\u9fd5a-z0-9]+")
-"""What jieba can hold as one word."""
 _WORD = re.compile(r"[^\W_]+(?:\+\+|#)?")
 _SPLIT_ALNUM = re.compile(r"[a-z]+|[0-9]+")
 _MODEL_SUFFIX = "pro|max|plus|lite|mini|ultra|se|air"
+# A model and what sets it apart, however written: H30 Pro, h30pro, 15-pro-max. An order id has more digits.
 _VARIANT = re.compile(
     rf"(?<![A-Za-z0-9])([A-Za-z]{{0,12}}[0-9]{{1,4}})((?:[-_\s]?(?:{_MODEL_SUFFIX}))+)(?![A-Za-z0-9]|[-_./][A-Za-z0-9])",
     re.IGNORECASE | re.ASCII,
 )
-"""A model and what sets it apart, however written: H30 Pro, h30pro, 15-pro-max. An order id has more digits."""
 _SUFFIX = re.compile(_MODEL_SUFFIX, re.IGNORECASE | re.ASCII)
+# Short texts whose folded form is kept: a dozen parts of a turn ask for that of the same message.
 KEPT_CHARS, KEPT_TEXTS = 256, 2048
-"""Short texts whose folded form is kept: a dozen parts of a turn ask for that of the same message."""
+# Abbreviations of one question that are put in full: a full form may have 64 times the characters.
 MAX_EXPANDED = 20
-"""Abbreviations of one question that are put in full: a full form may have 64 times the characters."""
 _INVISIBLE = re.compile(
     "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ud800-\udfff]"
 )

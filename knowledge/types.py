@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from knowledge.blocks import Block, Layout, Span, read_layout
 
+# One L2-normalised embedding, shape (dimension,).
 Vector = NDArray[np.float32]
-"""One L2-normalised embedding, shape (dimension,)."""
+# L2-normalised embeddings, shape (rows, dimension).
 Matrix = NDArray[np.float32]
-"""L2-normalised embeddings, shape (rows, dimension)."""
+# Vocabulary ids of a text's tokens, in order, with repetitions; shape (tokens,).
 TermIds = NDArray[np.int32]
-"""Vocabulary ids of a text's tokens, in order, with repetitions; shape (tokens,)."""
 
 
+# The chunk that a customer's page becomes; those of documents have random ids.
 PAGE_ID = "page"
-"""The chunk that a customer's page becomes; those of documents have random ids."""
 
 
 # --- Documents -----------------------------------------------------------------------------

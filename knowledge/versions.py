@@ -17,8 +17,8 @@ from knowledge.codes import find_codes, is_code
 from knowledge.numbering import parse_number
 from knowledge.types import DocumentMeta
 
+# Of a product or a version.
 MAX_CHARS = 50
-"""Of a product or a version."""
 _NUMBER = r"\d{1,8}(?:\.\d{1,8})*"
 _DOTTED = r"\d{1,8}(?:\.\d{1,8})+"
 _SUFFIX = r"(?:[-.]?[a-z]{1,8}\d{0,3})?"

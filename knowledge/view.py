@@ -17,8 +17,8 @@ from knowledge.filters import EVERYTHING, Filter
 from knowledge.index import Snapshot
 from knowledge.types import Chunk, Hit, Matrix, Vector
 
+# Added chunks that are scored on the event loop, at some 30 µs each; more have a thread.
 AT_ONCE = 50
-"""Added chunks that are scored on the event loop, at some 30 µs each; more have a thread."""
 Values = NDArray[np.float32] | list[float]
 
 

@@ -21,8 +21,8 @@ class WorkPlace(Protocol):
         """Gives up a place for good: a part of the work ended while it waited."""
 
 
+# Of the work that runs; set by whoever gives places out. Tasks that the work starts have it too.
 PLACE: ContextVar[WorkPlace | None] = ContextVar("place", default=None)
-"""Of the work that runs; set by whoever gives places out. Tasks that the work starts have it too."""
 
 
 @asynccontextmanager

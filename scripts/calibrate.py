@@ -36,8 +36,8 @@ from knowledge.text import Analyzer
 from knowledge.types import Retrieval
 from scripts.evaluation.reader_verdicts import add_reader_arguments, judge_base
 
+# Every fifth row of the curve is printed.
 _TABLE_STEP = 5
-"""Every fifth row of the curve is printed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -34,8 +34,8 @@ from app.types import Proof
 from knowledge.errors import InvalidConfiguration, KnowledgeError
 
 SESSION_TOKEN = "X-Session-Token"
+# Kind and data, as on the wire; `routed` and `evidence` exist only here.
 Event = tuple[str, dict[str, Any]]
-"""Kind and data, as on the wire; `routed` and `evidence` exist only here."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

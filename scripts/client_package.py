@@ -23,8 +23,8 @@ from app.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "app" / "client" / "yingda_client"
+# Of the operations whose types the client has.
 TAGS = frozenset(("chat", "conversations", "search", "documents", "faqs", "gaps", "tickets", "desk", "signin"))
-"""Of the operations whose types the client has."""
 _HEADER = '"""{}. Made by scripts/client_package.py."""\n\n'
 _SYNC = (
     (r"\basync (def|with|for)\b", r"\1"),

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+# A clone stays small: what a model or a data set needs is made, or downloaded by who uses it.
 MAX_BYTES = 2_000_000
-"""A clone stays small: what a model or a data set needs is made, or downloaded by who uses it."""
+# Larger on purpose: made by a script of ours, so that the first start embeds nothing.
 SHIPPED = frozenset({"app/embeddings/shipped_vectors.npz"})
-"""Larger on purpose: made by a script of ours, so that the first start embeds nothing."""
 
 
 def too_large(names: Sequence[str]) -> list[str]:

@@ -14,13 +14,13 @@ from scripts.diagrams.words import AGENTS_CHINESE, AGENTS_ENGLISH, DESK_CHINESE,
 from scripts.marked import ROOT, between, write
 
 ASSETS = Path("docs/assets")
+# Pages -> the mark around the table, and what stands there.
 _TABLES = {
     Path("docs/handoff.md"): ("states", states_table(DESK_CHINESE)),
     Path("docs/handoff.en.md"): ("states", states_table(DESK_ENGLISH)),
     Path("docs/dialogue.md"): ("weights", weights_table(CONTINUITY_CHINESE)),
     Path("docs/dialogue.en.md"): ("weights", weights_table(CONTINUITY_ENGLISH)),
 }
-"""Pages -> the mark around the table, and what stands there."""
 
 
 def drawn() -> dict[Path, str]:

@@ -65,13 +65,13 @@ from scripts.evaluation.through_chat import (
 from scripts.evaluation.verification import corruption_report, counterfactual_report
 
 _OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
+# What is measured with parts of the product; whole conversations need all of it.
 _PART_BY_PART = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety", "routing", "curated")
-"""What is measured with parts of the product; whole conversations need all of it."""
+# What needs the libraries of `knowledge.evaluation.metrics`.
 _MEASURED = ("set", "rejection")
-"""What needs the libraries of `knowledge.evaluation.metrics`."""
 _NOTHING_SAID = Context()
+# Name in the report -> reranker. `lexical` is BM25 as a share of what the question could reach.
 _SINGLE_SCORERS = {"dense": "cosine", "bm25": "lexical"}
-"""Name in the report -> reranker. `lexical` is BM25 as a share of what the question could reach."""
 
 
 class _Scoped:

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.integration.base import CheckLine, Checks, Room
 from scripts.integration.registry import PARTS
 
+# Where the databases for two processes are made, and dropped afterwards.
 POSTGRES = "postgresql://postgres@127.0.0.1:5432/postgres"
-"""Where the databases for two processes are made, and dropped afterwards."""
 
 
 def play(parts: Sequence[str], postgres: str) -> bool:

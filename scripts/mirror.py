@@ -11,8 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("knowledge", "agents", "app")
+# Has nothing to test that migrations do not.
 TABLES = "tables.py"
-"""Has nothing to test that migrations do not."""
 
 
 def place(module: Path) -> Path:

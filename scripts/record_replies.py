@@ -42,8 +42,8 @@ COMPANIES = {
     "insurer": ROOT / "tests/evaluation/insurer",
 }
 PASSAGES, QUOTED, SECONDS = 3, 80, 600.0
+# Of the likeliest first tokens.
 KEPT = 8
-"""Of the likeliest first tokens."""
 PLAIN = {"response_format": None}
 
 

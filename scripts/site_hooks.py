@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+# Where a page shows the changelog of the project.
 MARK = "<!-- CHANGELOG.md -->"
-"""Where a page shows the changelog of the project."""
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 
 

@@ -35,12 +35,12 @@ from app.wiring.container import Container
 from scripts.scripted_llm import Behaviour, ScriptedLLM
 
 CONCURRENCY = 8
+# Seconds until a stall counts as an outage: short, so that a thousand turns take minutes.
 SILENCE = 0.3
-"""Seconds until a stall counts as an outage: short, so that a thousand turns take minutes."""
 _OTHERS = ("你好", "转人工", "谢谢", "？？？", "今天天气怎么样", "")
 _FOLLOW_UPS = ("那运费呢", "它多少钱", "第二个呢", "那保修多久呢")
+# What the scripted model makes up.
 _LIES = ("[97]", "9876.5", "QX-77421")
-"""What the scripted model makes up."""
 
 
 @dataclass(slots=True)

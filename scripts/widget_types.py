@@ -22,8 +22,8 @@ from scripts.client_package import narrow_document
 CORE = Path(__file__).resolve().parents[1] / "app" / "web" / "core"
 TYPES = CORE / "schemas.d.ts"
 GENERATOR, COMPILER = "openapi-typescript@7.13.0", "typescript@5.9.3"
+# Of the operations that a customer's side calls.
 TAGS = frozenset(("chat", "conversations", "profile"))
-"""Of the operations that a customer's side calls."""
 
 
 def build_document() -> str:

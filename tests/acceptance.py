@@ -10,11 +10,11 @@ import pytest
 
 Case = TypeVar("Case")
 
+# What takes a part here is marked with `acceptance`, and `make acceptance` runs just what is marked.
 WHOLE = os.environ.get("ACCEPTANCE") == "1"
-"""What takes a part here is marked with `acceptance`, and `make acceptance` runs just what is marked."""
 
+# Of a case that `make acceptance` alone runs.
 LEFT = pytest.mark.acceptance(only=True)
-"""Of a case that `make acceptance` alone runs."""
 
 
 def part(few: int, whole: int) -> int:

@@ -12,14 +12,15 @@ from pathlib import PurePosixPath
 from statistics import median
 from typing import TypeGuard
 
+# Each imports only itself and those before it.
 LAYERS = ("knowledge", "agents", "app", "scripts")
-"""Each imports only itself and those before it."""
+# Values that everybody hands about, and nothing else.
 LEAVES = ("types", "errors", "state", "blocks", "filters")
-"""Values that everybody hands about, and nothing else."""
 UNDERSTANDING = "agents.understanding"
+# Where files are taken apart, by whoever may read them: see READS_FILES.
 FORMATS = ("knowledge/parsing/", "knowledge/sheets.py")
-"""Where files are taken apart, by whoever may read them: see READS_FILES."""
 READERS = ("knowledge/sandbox/worker.py", "knowledge/ingest.py")
+# Top-level package -> the files, folders or patterns of files that may import it.
 ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "FlagEmbedding": ("knowledge/embeddings/bge.py", "knowledge/rerankers/bge.py"),
     "alembic": ("app/db/",),
@@ -54,7 +55,8 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "xllamacpp": ("agents/llm/gguf_server.py",),
     "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),
 }
-"""Top-level package -> the files, folders or patterns of files that may import it."""
+# What reads bytes in the process that calls it -> who may: workers that can be killed, and who reads files of one's
+# own.
 READS_FILES: Mapping[str, tuple[str, ...]] = {
     "knowledge.ingest.TrustingReader": (),
     "knowledge.parsing.attachment.inspect_attachment": READERS,
@@ -63,24 +65,21 @@ READS_FILES: Mapping[str, tuple[str, ...]] = {
     "knowledge.extraction.read_document": (*READERS, "scripts/"),
     "knowledge.sheets.read_sheet": READERS,
 }
-"""What reads bytes in the process that calls it -> who may: workers that can be killed, and who reads files of one's
-own.
-"""
+# Of the formats' own modules those that the service may use: names, limits, and bytes of text.
 READ_NOTHING = tuple(
     f"knowledge.parsing.{name}"
     for name in ("decoding", "faq_columns", "legacy", "limits", "links", "office_kinds", "registry")
 )
-"""Of the formats' own modules those that the service may use: names, limits, and bytes of text."""
+# Named by a registry only to compose it with a provider.
 SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})
-"""Named by a registry only to compose it with a provider."""
 MEDIAN_LINES = 150
+# Places and registries that belong to a machine and not to the project.
 FOREIGN_WORDS = re.compile(
     r"(?<![\w./])/(?:root|home|Users)/\w|\b(?:extra-)?index-url\b|pythonhosted\.org|\bpypi\.\w+|\.npmjs\.", re.I
 )
-"""Places and registries that belong to a machine and not to the project."""
 SAID = re.compile(r"[\u4e00-\u9fff]+")
+# Made of the whole product.
 WHOLE = {"app.wiring", "app.__main__", "app.main"}
-"""Made of the whole product."""
 NAMED_PATHS = re.compile(r"(?<![\w./*-])(?:app|agents|knowledge|scripts|tests)/[a-z0-9_./-]*[a-z0-9_](?![\w*{<])")
 NAMED_MODULES = re.compile(r"`((?:app|agents|knowledge|scripts|tests)\.[a-z_]\w*(?:\.\w+)*)`")
 

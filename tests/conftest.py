@@ -33,13 +33,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What is imported and collected stays: looking through it again and again took a tenth of the time.
 gc.set_threshold(50_000, 20, 20)
 
+# Fixtures whose tests need it.
 PYTORCH = {
     "bge_embedder_folder",
     "bge_reranker_folder",
     "exported_embedder_folder",
     "exported_reranker_folder",
 }
-"""Fixtures whose tests need it."""
 CACHE = Path(__file__).resolve().parents[1] / ".cache"
 # No test speaks TLS to another machine, and to read all certificates takes 20 ms of each process and client.
 os.environ.setdefault("SSL_CERT_DIR", str(CACHE / "no-certificates"))

@@ -20,6 +20,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PATHS = ("tests/contracts", "tests/app", "tests/agents/business")
+# Fixtures and parameters that run a test once a backend, and of which contract.
 FIXTURES = {
     "template": "Repository",
     "address": "Repository",
@@ -29,7 +30,6 @@ FIXTURES = {
     "business_database": "BusinessDatabase",
     "reranker": "Reranker",
 }
-"""Fixtures and parameters that run a test once a backend, and of which contract."""
 OUTCOMES = ("passed", "failed", "skipped")
 Backend = tuple[str, str]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parents[1]
+# Where the documents say that the server is.
 ADDRESS = "http://127.0.0.1:8000"
-"""Where the documents say that the server is."""
+# Also within an item of a list, by which it is indented.
 _BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
-"""Also within an item of a list, by which it is indented."""
 _LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+# In English pages; in Chinese ones they are in Chinese.
 _NAMES = frozenset({"my-documents/", "north", "shop", "website", "Acme admin", "me", "Amy"})
-"""In English pages; in Chinese ones they are in Chinese."""
 _ROUTE = re.compile(r"^\| `([A-Z]+) (/[^`]*)` \|", re.MULTILINE)
 
 

@@ -33,12 +33,12 @@ MODULES = {
 }
 TEXT_SUFFIXES = {".py", ".md", ".toml", ".txt", ".lock", ".yml", ".yaml", ".mako", ".jsonl", ".example", ""}
 THIS_FOLDERS_OWN = {"tests/test_architecture.py", "tests/architecture.py"}
+# Names an address of the interface by what looks like a path.
 URLS = {"tests/e2e/test_evaluation_equals_product.py"}
-"""Names an address of the interface by what looks like a path."""
+# Needed by SQLAlchemy's address, by Starlette's forms and by `zoneinfo`; no line of ours imports them. The exporter's
+# package is the SDK's.
 LOADED_BY_NAME = {"aiosqlite", "opentelemetry-exporter-otlp-proto-http", "python-multipart", "tzdata"}
-"""Needed by SQLAlchemy's address, by Starlette's forms and by `zoneinfo`; no line of ours imports them. The exporter's
-package is the SDK's.
-"""
+# Loaded by a provider that was chosen, by the evaluation or by the integrator; all else is needed to start.
 NOT_IN_LITE = {
     "asyncpg",
     "cryptography",
@@ -55,9 +55,9 @@ NOT_IN_LITE = {
     "torch",
     "transformers",
 }
-"""Loaded by a provider that was chosen, by the evaluation or by the integrator; all else is needed to start."""
+# A package with requirements of its own.
 INSTALLED_APART = "app.client."
-"""A package with requirements of its own."""
+# The rooms and modules of agents/ that may read texts with patterns, and which texts these are.
 READERS = {
     "understanding/": "what customers say",
     "screening/": "attacks, in messages of any kind",
@@ -69,7 +69,8 @@ READERS = {
     "markup": "what a browser could execute, in all that is shown",
     "prompt_library": "the slots of prompts",
 }
-"""The rooms and modules of agents/ that may read texts with patterns, and which texts these are."""
+# Packages that name another one in annotations alone, and are needed by it. Nothing is added here: a type that two
+# packages share moves beneath both.
 CIRCLES = frozenset(
     {
         ("agents.types", "agents.curated"),
@@ -85,9 +86,6 @@ CIRCLES = frozenset(
         ("app.webhooks", "app.desk"),
     }
 )
-"""Packages that name another one in annotations alone, and are needed by it. Nothing is added here: a type that two
-packages share moves beneath both.
-"""
 DISTRIBUTIONS = {
     "cv2": "opencv-python-headless",
     "docx": "python-docx",

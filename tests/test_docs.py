@@ -45,15 +45,16 @@ from tests.documents import (
 from tests.services import require_program
 
 pytestmark = pytest.mark.xdist_group("docs")  # in one process, so that they start one server
+# Files that the commands of the documents speak of.
 PLACEHOLDERS = ("退货说明.md", "我的文档/说明.md", "my-documents/returns.md")
-"""Files that the commands of the documents speak of."""
+# Scripts that need a stopped server, or after which it would refuse the other commands, which have no key.
 APART = ("scripts/keys.py", "scripts/reindex.py")
-"""Scripts that need a stopped server, or after which it would refuse the other commands, which have no key."""
 PACKAGES = Path("app/client/README.md"), Path("app/web/core/README.md")
+# Code -> one of the pages that have it: translations share theirs.
 PYTHON = {code: page for page in (*pages(), *PACKAGES) if (code := "\n".join(blocks(page, "python")))}
-"""Code -> one of the pages that have it: translations share theirs."""
 JAVASCRIPT = {code: page for page in (*pages(), *PACKAGES) if (code := "\n".join(blocks(page, "javascript")))}
 PRODUCT = re.compile(r"^from (?:agents|app|knowledge)\b", re.MULTILINE)
+# Words that a reader searches for, and a page that has to be among the first that the search finds.
 SEARCHED = {
     "调高 门槛": "recipes/gate/",
     "企业微信 智能机器人": "channels/",
@@ -61,7 +62,6 @@ SEARCHED = {
     "平台用户 会员": "channels/",
     "回收站": "knowledge-base/",
 }
-"""Words that a reader searches for, and a page that has to be among the first that the search finds."""
 FETCHED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
 
 
@@ -146,12 +146,11 @@ def test_javascript_in_a_page_runs(code: str, server: Server, frontend: Path) ->
     assert done.returncode == 0, done.stderr
 
 
+# Commands that measure for ten seconds and more; what they run has tests of its own, and one stands for them. The
+# scripts of a translation, which are the same on other names, are left to `make acceptance` as well.
 MEASURES = re.compile(
     r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --routing tests/agents)|-m (?:tests|scripts)\."
 )
-"""Commands that measure for ten seconds and more; what they run has tests of its own, and one stands for them. The
-scripts of a translation, which are the same on other names, are left to `make acceptance` as well.
-"""
 
 
 def _commands() -> list[Any]:
@@ -336,10 +335,10 @@ def read_json(code: str) -> list[Any]:
 
 
 FENCE = re.compile(r"^( *<!-- not run: .+ -->\n)? *```(\w*)( title=)?[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+# By the tests above.
 RUN = "bash", "python", "javascript"
-"""By the tests above."""
+# What gives them to somebody else is at least of the language that it says; diagrams are drawn with the site.
 READ: Mapping[str, Callable[[str], object]] = {"json": read_json, "yaml": yaml.safe_load, "mermaid": str.strip}
-"""What gives them to somebody else is at least of the language that it says; diagrams are drawn with the site."""
 
 
 @pytest.mark.parametrize("page", pages(), ids=str)

@@ -28,28 +28,28 @@ from agents.verification.quantities import convert_numerals
 from agents.verification.wording import extract_pairs
 from knowledge.text import fold
 
+# By so much of a head's scores nothing may outweigh the event of a clause that has the rule's own verb.
 DOUBT = 0.6
-"""By so much of a head's scores nothing may outweigh the event of a clause that has the rule's own verb."""
+# By so much where the clause has but a character of that verb: 开 of 开通 stands in 开发票, too.
 LITTLE_DOUBT = 0.1
-"""By so much where the clause has but a character of that verb: 开 of 开通 stands in 开发票, too."""
+# And so much the event has to outweigh nothing where the two say it in different words.
 SURE = 0.35
-"""And so much the event has to outweigh nothing where the two say it in different words."""
+# A score from which a word is taken for a thing of a kind.
 LIKELY = 0.2
-"""A score from which a word is taken for a thing of a kind."""
 _CLAUSE = re.compile(r"[,。;!?\n]")
 _FORBIDS = re.compile(
     r"不(?!超|得超|少|满|足|含|计|论|限|管)|无法|除外|恕|谢绝|未|仅限|为准|\b(?:not?|exclud\w+|except|unless)\b"
 )
 _DEMANDS = re.compile("[不须需限仅凭且]")
+# What becomes of those who miss the period is no condition.
 _TOO_LATE = re.compile("超时|逾期|过期")
-"""What becomes of those who miss the period is no condition."""
+# What is granted under a condition.
 _RESULT = re.compile("[可能].*")
-"""What is granted under a condition."""
+# A lack is what a rule is for, 佩戴不适可重配, and excludes nothing.
 _GROUND = re.compile("不[^可能,]+(?=[可能])")
-"""A lack is what a rule is for, 佩戴不适可重配, and excludes nothing."""
 _COMPLETED = re.compile("(?:完成|完毕|成功|结束)$")
+# What may follow a verb besides what it is done to: 修好的, 充了五百.
 _COUNTED = re.compile(r"[的了过完好成]|[\d一二两三四五六七八九十百千万几半]+[一-鿿]?")
-"""What may follow a verb besides what it is done to: 修好的, 充了五百."""
 
 
 def list_judgeable_texts(messages: Sequence[tuple[str, Sequence[DateMention]]], rules: Sequence[Rule]) -> list[str]:

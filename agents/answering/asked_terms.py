@@ -13,8 +13,8 @@ from knowledge.english import is_chinese, is_english, list_chinese_words
 from knowledge.text import Analyzer, fold
 
 EARLIER_WEIGHT = 0.3
+# Of a term that only the questions before hold: they say what it is about, the question what is asked.
 ASKED_WEIGHT = 0.4
-"""Of a term that only the questions before hold: they say what it is about, the question what is asked."""
 _EXACT = MEASURES | {AnswerType.CONTACT}
 
 

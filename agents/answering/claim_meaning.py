@@ -16,8 +16,8 @@ from agents.verification.meaning import ClaimMeaning
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Chunk, Matrix
 
+# Of a claim that are looked at alone: each is an embedding.
 MAX_CLAUSES = 4
-"""Of a claim that are looked at alone: each is an embedding."""
 
 
 class PassageMeaning:

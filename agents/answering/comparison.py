@@ -13,14 +13,14 @@ from agents.understanding.question_words import is_comparison
 from knowledge.text import fold
 
 MAX_NAME_CHARS = 16
+# Sentences of each, the best ones, that are compared with each other.
 MAX_CANDIDATES = 8
-"""Sentences of each, the best ones, that are compared with each other."""
+# Places of a question that are looked at for a name on either side.
 MAX_BETWEEN = 8
-"""Places of a question that are looked at for a name on either side."""
+# Two sentences that say much in the same words are about the same aspect.
 ALIKE_WEIGHT = 0.5
-"""Two sentences that say much in the same words are about the same aspect."""
+# What else names both things is quoted too when it is worth this share of the best that does.
 BOTH_SHARE = 0.85
-"""What else names both things is quoted too when it is worth this share of the best that does."""
 
 _BETWEEN = re.compile(r"\s*(?:和|跟|与|同|还是|比起|对比|相比|比|(?<![a-z])(?:vs\.?|and|or)(?![a-z]))\s*")
 

@@ -20,19 +20,19 @@ from knowledge.text import fold
 from knowledge.types import Chunk
 from knowledge.versions import get_series
 
+# Of the words of the shorter of two clauses, so many stand in the other one: they speak of the same.
 SHARED = 0.5
-"""Of the words of the shorter of two clauses, so many stand in the other one: they speak of the same."""
+# Of the words of either no more than so many are said by it alone: of two with amounts, and of a yes and a no.
 UNKNOWN, UNKNOWN_OF_NEGATED = 0.7, 0.34
-"""Of the words of either no more than so many are said by it alone: of two with amounts, and of a yes and a no."""
+# What says less may be about anything.
 MIN_PAIRS = 3
-"""What says less may be about anything."""
+# A group of another document that is worth this share of the best one may say otherwise.
 NEARLY = 0.5
-"""A group of another document that is worth this share of the best one may say otherwise."""
+# A group whose words stand to this share in what is quoted already adds nothing but its amounts and times.
 REPEATED = 0.7
-"""A group whose words stand to this share in what is quoted already adds nothing but its amounts and times."""
 
+# Units in which it is told how long something takes.
 _LASTING = frozenset({"second", "workday", "months"})
-"""Units in which it is told how long something takes."""
 _COMMA = re.compile(r"(?<!\d),|,(?!\d)")
 
 

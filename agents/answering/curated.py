@@ -12,8 +12,8 @@ from agents.passages.sentences import split_sentences
 from agents.passages.units import MAX_PROCEDURE_CHARS
 from knowledge.text import Analyzer
 
+# An opening of up to here, 可以。 or 不支持。, decides, and is never cut off.
 MAX_VERDICT_CHARS = 15
-"""An opening of up to here, 可以。 or 不支持。, decides, and is never cut off."""
 
 
 def cut_curated_answer(request: Request) -> tuple[str, str]:

@@ -20,10 +20,10 @@ from agents.verification.quantities import convert_numerals
 from agents.verification.wording import extract_pairs
 from knowledge.text import fold
 
+# Parts of messages and rules that are judged, 2 ms each; of a message with dozens of days or rules no date is told.
 MAX_TEXTS = 160
-"""Parts of messages and rules that are judged, 2 ms each; of a message with dozens of days or rules no date is told."""
+# What a question asks that may mean a day of the questions before it.
 _LEANING = frozenset({AnswerType.DATE, AnswerType.DURATION, AnswerType.YES_NO})
-"""What a question asks that may mean a day of the questions before it."""
 
 
 def list_texts_to_judge(text: str, context: str, quoted: Sequence[str], today: date) -> list[str]:

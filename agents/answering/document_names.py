@@ -14,8 +14,8 @@ from knowledge.text import fold
 from knowledge.types import Chunk
 
 _SUFFIXES = frozenset((*PARSERS, *PICTURES, *LEGACY))
+# A blank beside a Latin word is a part of a name: X10 说明书.
 _SEPARATORS = re.compile(r"[_\-–—+]+|(?<![a-zA-Z]) +(?![a-zA-Z])|\s*[(（\[【]\s*\d+\s*[)）\]】]")
-"""A blank beside a Latin word is a part of a name: X10 说明书."""
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _EDITION = re.compile(r"(?<=[\u3400-\u9fff])[vV]\d[\d.]*$")
 

@@ -14,19 +14,19 @@ from agents.understanding.periods import move_back_months
 from agents.understanding.question_words import is_question, strip_question_words
 from knowledge.text import fold
 
+# A day without a year that is so near ahead, of an event that no word calls past, is the coming one.
 NEAR_MONTHS = 2
-"""A day without a year that is so near ahead, of an event that no word calls past, is the coming one."""
+# Letters by which words of one stem are known: receipt, received.
 STEM = 4
-"""Letters by which words of one stem are known: receipt, received."""
 _BREAK = re.compile(r"[,。;!?\n]|(?<=[一-鿿])\s+(?=[一-鿿])")
 _MARKS = ",。;!? \n"
 _HAN = re.compile(r"[一-鿿]")
 _LATIN = re.compile(r"[a-z]{3,}")
+# What follows is asked or wished for, and has not happened.
 _MODAL = re.compile(
     r"(?:能|可)(?![^一-鿿]|$|耐)|想|要(?!求)|打算|准备|还来|来得及|应该|是不是|是否|会不会|怎么|如何|什么|啥|哪|几(?!乎)|多久|"
     r"\b(?:can|could|may|will|would|should|do|does|is|am|want|when|how)\b"
 )
-"""What follows is asked or wished for, and has not happened."""
 _NOT = re.compile(r"[没未不]|\b(?:not|never|n't)\b")
 _SUPPOSED = re.compile(r"如果|假如|假设|要是|比方|的话|\bif\b")
 _FUNCTION = frozenset(
@@ -36,12 +36,12 @@ _FUNCTION = frozenset(
 _FUNCTION_WORDS = frozenset(
     {"the", "and", "for", "was", "can", "may", "you", "your", "afte", "befo", "with", "date", "days"}
 )
+# Something is done already.
 _DONE = re.compile(r"[了过的刚已]|ed\b|bought|got|paid")
-"""Something is done already."""
+# And so it is where a verb has come to its end: 收到书架.
 _ENDED = re.compile(r"(?<!^)[到完](?!期)")
-"""And so it is where a verb has come to its end: 收到书架."""
+# What may stand within a verb: 报了修, 出的院.
 _LIGHT = "[的了过完好]{0,2}"
-"""What may stand within a verb: 报了修, 出的院."""
 
 
 @dataclass(frozen=True, slots=True)

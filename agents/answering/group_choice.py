@@ -11,31 +11,29 @@ from agents.understanding.answer_type import AnswerType
 from agents.verification.quantities import find_quantities, is_same_kind
 from knowledge.text import fold
 
+# What stands under one heading is quoted whole up to here.
 SECTION_CHARS = 120
-"""What stands under one heading is quoted whole up to here."""
+# Of one passage as many of the groups that answer are quoted as fit.
 PASSAGE_CHARS = 300
-"""Of one passage as many of the groups that answer are quoted as fit."""
+# With what another section adds, a reply is no longer than this.
 REPLY_CHARS = 400
-"""With what another section adds, a reply is no longer than this."""
+# What is not nearly as good as the best group is added up to here.
 ADDED_CHARS = 160
-"""What is not nearly as good as the best group is added up to here."""
+# A group of another section that is worth this share of the best one is a second answer.
 NEARLY = 0.8
-"""A group of another section that is worth this share of the best one is a second answer."""
+# A short one that tells more is worth at least this share.
 ADDED_SHARE = 0.5
-"""A short one that tells more is worth at least this share."""
+# A group of the same passage that is worth by itself less than this share of the best one is left out.
 RELATIVE_SCORE = 0.3
-"""A group of the same passage that is worth by itself less than this share of the best one is left out."""
+# Groups of one passage that share so many pairs of characters tell two cases apart.
 PARALLEL_SHARE = 0.4
-"""Groups of one passage that share so many pairs of characters tell two cases apart."""
+# What holds the amount, time or number asked for goes first when it is worth this share of the best group.
 TYPED_SHARE = 0.65
-"""What holds the amount, time or number asked for goes first when it is worth this share of the best group."""
+# A group that tells more speaks of at least this share of the question that is not spoken of yet. Chosen on the
+# conversations of tests/evaluation and on the questions of two help centres; 42 of 68 of the latter were answered
+# right and clean by the best sentences. Whole sections up to 300 characters instead of the groups of them that answer
+# change none of the figures by more than one answer, and make replies a fifth longer.
 NEW_SHARE = 0.08
-"""A group that tells more speaks of at least this share of the question that is not spoken of yet.
-
-Chosen on the conversations of tests/evaluation and on the questions of two help centres; 42 of 68 of the latter were
-answered right and clean by the best sentences. Whole sections up to 300 characters instead of the groups of them that
-answer change none of the figures by more than one answer, and make replies a fifth longer.
-"""
 
 
 def choose_groups(scored: Sequence[ScoredUnit], wanted: AskedTerms, max_sources: int) -> list[ScoredUnit]:

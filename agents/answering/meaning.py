@@ -15,13 +15,13 @@ from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Chunk, Matrix, Vector
 
+# A reply does not wait longer for sentences that were not embedded yet; then words alone choose.
 PATIENCE_SECONDS = 0.25
-"""A reply does not wait longer for sentences that were not embedded yet; then words alone choose."""
+# Sentences in memory, 30 MB; the others are read from the embedder's cache on disk.
 REMEMBERED = 20_000
-"""Sentences in memory, 30 MB; the others are read from the embedder's cache on disk."""
 
+# Of a sentence in its place, the cosines with the message alone and behind what was talked about.
 Closeness = Mapping[str, tuple[float, float]]
-"""Of a sentence in its place, the cosines with the message alone and behind what was talked about."""
 
 
 class Meaning:

@@ -10,10 +10,9 @@ from agents.passages.sentences import Sentence
 from agents.passages.units import Passage
 from knowledge.codes import Code, are_neighbours, find_codes, find_first_code, has_one_code
 
+# A code from here on that nothing speaks of is of a thing that the documents have not, and what they say of another
+# code of that length is no answer.
 STRANGE_CHARS = 4
-"""A code from here on that nothing speaks of is of a thing that the documents have not, and what they say of another
-code of that length is no answer.
-"""
 
 
 def remove_other_models(passages: Sequence[Passage], asked: Sequence[Code]) -> list[Passage]:

@@ -97,10 +97,10 @@ _INCLUDED = re.compile(r"[含自从][^,。;]{0,6}(?:当天|当日)(?!不)|当天
 _NEXT_DAY = re.compile(r"次日|第2天|不含[^,。;]{0,6}当[天日]|当[天日]不(?:计|算)")
 _SENTENCE = re.compile(r"[^。！？!?|\n]+")
 _CLAUSES = re.compile(r"[^,、;]+")
+# After a period that stands beside another one: 标准间 30 天，套间 60 天.
 _LISTED = re.compile(r"\s*(?:[,、;)）]|$)")
-"""After a period that stands beside another one: 标准间 30 天，套间 60 天."""
+# What directly precedes a period that something is done within: 办卡 7 天内.
 _DOING = re.compile(r"(?:^|[,、;:\s])([一-鿿]{2,4})\s*$")
-"""What directly precedes a period that something is done within: 办卡 7 天内."""
 _FROM_LATER = re.compile(r"(?:自|从)([^,。;]{1,10}?)(?:之日|当日|当天|次日|日)?(?:起|算起|开始|计算)")
 
 

@@ -12,8 +12,8 @@ MAX_SUBJECT_CHARS = 12
 MAX_QUESTION_CHARS = 30
 RULED = "{}有什么规定？"
 SHORT_HEADING_CHARS = 3
+# A heading from here on is understood without its document's subject, when it does not lean on it.
 LONG_HEADING_CHARS = 5
-"""A heading from here on is understood without its document's subject, when it does not lean on it."""
 
 _NUMBER = re.compile(r"^\s*(?:第?[一二三四五六七八九十]+[、.．章节]|[（(]?\d+(?:\.\d+)*[)）、.．]?\s)\s*")
 _BRACKETS = re.compile(r"[（(][^）)]*[）)]")
@@ -27,6 +27,7 @@ _HOW_MANY = re.compile(r"^[一二两三四五六七八九十\d]+种")
 _LABEL = re.compile(r"^[^：]{1,6}：")
 _TROUBLE = re.compile(r"[不没未][^一-]|失败|故障|异常|丢失|遗失|泄漏|漏水|被困|困人|损坏|报错|只有")
 _PRICED = re.compile(r"\d\s*元")
+# What a heading ends with tells what is asked of it.
 _BY_HEADING = (
     (re.compile(r"^联系(?!方式)"), "怎么{}？"),
     (re.compile(r"[^的]的[^的]{1,3}[^的数]$"), "{}有哪些？"),
@@ -38,10 +39,9 @@ _BY_HEADING = (
     (re.compile(r"(?:入口|地址|位置)$"), "{}在哪里？"),
     (re.compile(r"(?:渠道|方式|种类|权益|功能|业务|事项|行为|模式|规格|参数|代码|[误障示]码)$"), "{}有哪些？"),
 )
-"""What a heading ends with tells what is asked of it."""
 _DOING = re.compile(r"(.{2,}?)(更换|清洁|重置|安装|绑定|升级|办理|转让|查询|注销|导出|取消|修改|替换)")
+# Fits a heading that names two things.
 _OF_ALL = frozenset({"{}是怎样的？", "{}有哪些？"})
-"""Fits a heading that names two things."""
 
 
 def write_question(title: str, heading: str, text: str) -> str | None:

@@ -10,8 +10,8 @@ from agents.passages.units import Passage
 
 MAX_HEADING_CHARS = 20
 _NUMBER = re.compile(r"^\s*(?:第?[一二三四五六七八九十]+[、.．章节]|[（(]?\d+(?:\.\d+)*[)）、.．]?\s)\s*")
+# Headings that say nothing of what stands under them, or ask.
 _FOR_ANYTHING = re.compile(r"问题|问答|说明$|FAQ|[？?：:]", re.IGNORECASE)
-"""Headings that say nothing of what stands under them, or ask."""
 
 
 def make_readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: bool) -> tuple[str, ...]:

@@ -25,17 +25,15 @@ CONTEXT_WEIGHT, ROW_CONTEXT_WEIGHT = 0.87, 0.88
 UNMET = -0.2
 FIRST_WEIGHT, ROW_WEIGHT, RANK_WEIGHT = 0.26, 0.21, -0.18
 MEANING_WEIGHTS = 9.0, 5.6
+# Of the shares of the question's and of the message's own terms in a group, in its heading, and in what stands above
+# both, which a row of a table does not repeat; of a type of answer that is asked for and not there; of the first
+# fragment, of a row, and of the place of the fragment; and of how much nearer than the mean of all groups its nearest
+# sentence, and what stands above it, are to the message alone, and behind what was talked about, as cosines. Fitted
+# with the types of answer as a softmax over the groups of a turn (L2 .0003, cosines times 20, then all divided by 3)
+# on 492 turns of tests/evaluation. With each of the three companies left out in turn the best group holds the answer
+# in .815 of them; on turns of others without the headings' cosines in .55 (a help centre), .68 (another) and .81 (a
+# shop), with them in .61, .64 and .83.
 ABOVE_WEIGHTS = 3.55, 8.0
-"""Of the shares of the question's and of the message's own terms in a group, in its heading, and in what stands above
-both, which a row of a table does not repeat; of a type of answer that is asked for and not there; of the first
-fragment, of a row, and of the place of the fragment; and of how much nearer than the mean of all groups its nearest
-sentence, and what stands above it, are to the message alone, and behind what was talked about, as cosines.
-
-Fitted with the types of answer as a softmax over the groups of a turn (L2 .0003, cosines times 20, then all divided by
-3) on 492 turns of tests/evaluation. With each of the three companies left out in turn the best group holds the answer
-in .815 of them; on turns of others without the headings' cosines in .55 (a help centre), .68 (another) and .81 (a
-shop), with them in .61, .64 and .83.
-"""
 TYPE_WEIGHTS = {
     AnswerType.AMOUNT: 0.25,
     AnswerType.QUANTITY: 0.1,
@@ -49,10 +47,10 @@ TYPE_WEIGHTS = {
     AnswerType.LIST: 0.05,
 }
 TYPES_WEIGHT = 0.66
+# Fragments behind the fifth count no less than it.
 MAX_RANK = 4
-"""Fragments behind the fifth count no less than it."""
+# What a document about another model says counts less: the suction of YS-V8 where YS-V8 Max is asked for.
 OTHER_MODEL = 0.7
-"""What a document about another model says counts less: the suction of YS-V8 where YS-V8 Max is asked for."""
 
 
 @dataclass(frozen=True, slots=True)

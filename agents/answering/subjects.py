@@ -27,8 +27,8 @@ from knowledge.text import fold
 from knowledge.types import Candidate, Chunk
 
 _ENDING = re.compile(r"[\s?？!！。.~～]+$")
+# Characters that a message shares with a title which it means.
 _PAIR = 2
-"""Characters that a message shares with a title which it means."""
 
 
 @dataclass(frozen=True, slots=True)

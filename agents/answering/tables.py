@@ -12,13 +12,13 @@ from agents.understanding.answer_type import AnswerType, has_answer_type
 from knowledge.codes import find_codes, has_one_code, replace_codes
 from knowledge.text import fold
 
+# A row that covers this share of the question beyond what all rows do is the one asked for: E03 怎么办. Else the
+# question is about the table: 退款多久到账.
 TELLING_SHARE = 0.15
-"""A row that covers this share of the question beyond what all rows do is the one asked for: E03 怎么办. Else the
-question is about the table: 退款多久到账."""
+# Enough where no other row covers half as much.
 ALONE_SHARE = 0.04
-"""Enough where no other row covers half as much."""
+# A row that tells this share of what the most telling one does is asked for too.
 NEAR_SHARE = 0.8
-"""A row that tells this share of what the most telling one does is asked for too."""
 MAX_NAME_CHARS = 20
 TermFinder = Callable[[str], frozenset[str]]
 _BRACKETS = re.compile(r"\([^)]*\)")

@@ -23,8 +23,8 @@ from agents.llm.tools import Tool
 from agents.passages.quotable import is_addressed_to_model
 from knowledge.errors import InvalidConfiguration
 
+# Before a tool's name where sources name a table.
 SCHEMA_PREFIX = "mcp:"
-"""Before a tool's name where sources name a table."""
 MAX_VALUE_CHARS = 200
 MAX_ARGUMENT_CHARS = 200
 _NUMBERS = frozenset({"number", "integer"})

@@ -23,10 +23,10 @@ from agents.errors import BusinessUnavailable
 from knowledge.work_place import release_place
 
 MAX_TEXT_CHARS = 500
+# Of what a generated statement calls a column.
 MAX_NAME_CHARS = 16
-"""Of what a generated statement calls a column."""
+# Statements whose guarded form is kept: it names nobody, and writing it takes milliseconds.
 CHECKED = 512
-"""Statements whose guarded form is kept: it names nobody, and writing it takes milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,10 @@ __all__ = ["CALLER", "GuardedQuery", "SqlGuard", "UnsafeQuery"]
 
 MAX_CHARS = 4000
 MAX_NODES = 600
+# Rows of so many tables may be joined with each other; the statement's timeout bounds what that costs.
 MAX_TABLES = 8
-"""Rows of so many tables may be joined with each other; the statement's timeout bounds what that costs."""
 
+# Everything else is refused: other statements, set operations, WITH, placeholders, casts, all other functions.
 ALLOWED: frozenset[type[exp.Expression]] = frozenset(
     {
         # a statement and its clauses
@@ -44,7 +45,6 @@ ALLOWED: frozenset[type[exp.Expression]] = frozenset(
         *(exp.Lower, exp.Upper, exp.Length, exp.Substring, exp.Trim, exp.Date),
     }
 )
-"""Everything else is refused: other statements, set operations, WITH, placeholders, casts, all other functions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ _EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]
 _LETTERS = re.compile(r"([A-Za-z]{1,4}[-_]?)(\d{2,})")
 _MAX_NAME = 4
 _NOT_IN_NAMES = re.compile(r"[我你您他她它的了么吗呢吧查下单]")
+# First letters of jieba's tags of words that hold sentences together: no name begins with 何时 or 从来.
 _GRAMMAR = frozenset("cdpmqrtuf")
-"""First letters of jieba's tags of words that hold sentences together: no name begins with 何时 or 从来."""
 
 
 class MentionKind(StrEnum):

@@ -14,6 +14,7 @@ _NONE: frozenset[str] = frozenset()
 _EMPTY = frozenset({"0"})
 _COUNTED = frozenset({"0", "1"})
 _UNITS = frozenset({"1", "1.0", "100", "100.0"})
+# Of these, what stands first is the value; the rest says how much of it.
 _FIRST_PART = (
     exp.Paren,
     exp.Neg,
@@ -26,7 +27,6 @@ _FIRST_PART = (
     exp.Trim,
     exp.Date,
 )
-"""Of these, what stands first is the value; the rest says how much of it."""
 
 
 def is_stated(

@@ -21,10 +21,10 @@ from agents.business.company_tools import CompanyTool, build_schema, read_result
 from agents.business.types import Rows
 from agents.errors import BusinessUnavailable
 
+# Of all that the server sends for one call.
 MAX_BYTES = 256 * 1024
-"""Of all that the server sends for one call."""
+# Of a server's list of tools that are looked through.
 _PAGES = 5
-"""Of a server's list of tools that are looked through."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from agents.business.ownership import quote_name
 from agents.business.schema import Column, Schema, Table
 from agents.errors import BusinessUnavailable
 
+# What the column of the level is called, or what customers call it by.
 LEVEL, LEVEL_WORD = "level", "等级"
-"""What the column of the level is called, or what customers call it by."""
 
 
 class MemberRows:

@@ -13,17 +13,16 @@ from agents.business.engines.dialects import Dialect, Made
 from agents.business.masks import mask_expression
 from agents.business.schema import Column, Owner, Schema, Table
 
+# Name of the bound parameter that carries the caller's identity.
 CALLER = "1"
-"""Name of the bound parameter that carries the caller's identity."""
+# Name of the one that carries what is searched for, without hyphens.
 VALUE = "2"
-"""Name of the one that carries what is searched for, without hyphens."""
+# Written in numbers or not. A blank tells values apart, but for the groups of a phone number.
 HYPHEN = "-"
-"""Written in numbers or not. A blank tells values apart, but for the groups of a phone number."""
 SIGNS = "- "
+# More rows than anybody owns. No database may move a condition below a LIMIT: without one PostgreSQL evaluates the
+# statement's own over everybody's rows first, and a division by zero there tells that a stranger's row exists.
 _FENCE = 2_000_000_000
-"""More rows than anybody owns. No database may move a condition below a LIMIT: without one PostgreSQL evaluates the
-statement's own over everybody's rows first, and a division by zero there tells that a stranger's row exists.
-"""
 
 
 def build_own_rows(schema: Schema, table: Table, dialect: Dialect) -> str:

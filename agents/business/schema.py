@@ -15,8 +15,8 @@ from knowledge.errors import InvalidConfiguration
 Mask = Literal["phone", "name", "email", "address", "id_card", "bank_card"]
 Identity = Literal["text", "integer"]
 Named = Literal["place", "thing"]
+# Where a table does not name its time and money, the first columns of these types are.
 TYPES = {"time": ("timestamp", "date"), "money": ("number",)}
-"""Where a table does not name its time and money, the first columns of these types are."""
 
 
 @dataclass(frozen=True, slots=True)

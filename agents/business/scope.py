@@ -13,9 +13,10 @@ from agents.business.ownership import quote_name
 from agents.business.schema import Schema, Table
 from agents.business.types import Field
 
+# PostgreSQL cuts longer names short, and two could become one.
 MAX_NAME_BYTES = 63
-"""PostgreSQL cuts longer names short, and two could become one."""
 _JOINS = frozenset({"", "LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS"})
+# What these may consist of: the parsers know more, of which some changes what a name or a row means.
 _PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset(
         {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct"}
@@ -39,9 +40,8 @@ _PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Trim: frozenset({"this", "expression", "position"}),
     **dict.fromkeys((exp.Max, exp.Min), frozenset({"this", "expressions"})),
 }
-"""What these may consist of: the parsers know more, of which some changes what a name or a row means."""
+# Signs that some database takes for the end of a name.
 _NO_NAME = re.compile(r"""['"`\\\[\]]""")
-"""Signs that some database takes for the end of a name."""
 
 
 class UnsafeQuery(Exception):

@@ -13,10 +13,10 @@ from agents.business.relations import get_singular
 from agents.business.wording import list_placeholders
 from knowledge.errors import InvalidConfiguration
 
+# Words of a question that narrow the rows, in the order in which a reply says them.
 FILTERS = ("period", "amount", "state", "search", "number")
-"""Words of a question that narrow the rows, in the order in which a reply says them."""
+# What a template may name besides the columns that are shown.
 WORDS = frozenset({*FILTERS, "filters", "thing", "unit", "sum", "average", "count", "counted", "measure"})
-"""What a template may name besides the columns that are shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from datetime import date
 from enum import StrEnum
 from typing import Protocol
 
+# What plans are written in, as sqlglot calls it; the guard writes them anew for the database.
 PLAN_DIALECT = "sqlite"
-"""What plans are written in, as sqlglot calls it; the guard writes them anew for the database."""
+# Dates are ISO text and amounts are floats, whatever the database.
 Value = str | int | float | None
-"""Dates are ISO text and amounts are floats, whatever the database."""
 
 
 class Give(StrEnum):
@@ -27,8 +27,8 @@ class Give(StrEnum):
     EARLIEST = "earliest"
 
 
+# What is told without the rows themselves.
 NUMBERS = frozenset({Give.COUNT, Give.SUM, Give.AVERAGE})
-"""What is told without the rows themselves."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from datetime import date, datetime
 from agents.business.schema import Schema
 from agents.business.types import Field, Value
 
+# Formats of a placeholder: with hours and minutes; with its sign.
 TIME, SIGNED = "time", "+"
-"""Formats of a placeholder: with hours and minutes; with its sign."""
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d.*)?")
 _PLACE = re.compile(r"\{(?P<name>\w+)(?::(?P<form>time|\+))?\}")
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")

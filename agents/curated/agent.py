@@ -16,14 +16,13 @@ from knowledge.english import is_chinese
 from knowledge.text import fold
 from knowledge.types import Retrieval
 
+# Its intent, which no router names: whether there is an entry is known by looking.
 CURATED = "curated"
-"""Its intent, which no router names: whether there is an entry is known by looking."""
+# The probability from which an entry answers a question that is not worded as one of its own.
 SIMILAR = 0.85
-"""The probability from which an entry answers a question that is not worded as one of its own."""
+# The share of a question's informative words that a document holds and an entry does not: from here they ask of two
+# different things, though both are about the same product, as 水箱容量多大 and 多少钱 of one coffee machine.
 UNSAID = 0.3
-"""The share of a question's informative words that a document holds and an entry does not: from here they ask of two
-different things, though both are about the same product, as 水箱容量多大 and 多少钱 of one coffee machine.
-"""
 
 
 class CuratedAgent:

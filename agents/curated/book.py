@@ -26,16 +26,16 @@ from agents.understanding.reading import read
 from knowledge.text import Analyzer
 from knowledge.types import Matrix, Vector
 
+# Wordings nearest by meaning, of which the words are compared.
 POOL = 32
-"""Wordings nearest by meaning, of which the words are compared."""
+# Weight of the words beside the meaning where wordings are put in order: half and twice of it are worth the same.
 WORDS = 0.75
-"""Weight of the words beside the meaning where wordings are put in order: half and twice of it are worth the same."""
+# Wordings that the typical sentence counts for, beside few of the company's own that tell what all have in common.
 PRIOR = 50
-"""Wordings that the typical sentence counts for, beside few of the company's own that tell what all have in common."""
+# That a wording of staff's own is answered by its entry.
 SURE = 0.99
-"""That a wording of staff's own is answered by its entry."""
+# What likeness says at most: below what is asked in so many words.
 MOST = 0.96
-"""What likeness says at most: below what is asked in so many words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class LikenessWeights:
     bias: float
 
 
+# Fitted by `scripts/evaluation/curated.py` on the questions of the sample shop, of which most have no entry.
 WEIGHTS = LikenessWeights(4.6, 3.4, 6.1, -5.6)
-"""Fitted by `scripts/evaluation/curated.py` on the questions of the sample shop, of which most have no entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class Wording:
     words: frozenset[str]
 
 
+# Cosine of the meanings, of the words, and the place of a wording.
 Scored = tuple[float, float, int]
-"""Cosine of the meanings, of the words, and the place of a wording."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,9 @@ from agents.verification.wording import extract_units
 from knowledge.codes import Code, find_codes, has_all_codes
 from knowledge.text import fold
 
+# Characters of the longer and of the shorter of two words of which one stands in the place of the other, as
+# 增值税专用 of 普通. What is longer is put in other words altogether.
 LONGEST, SHORTEST = 5, 3
-"""Characters of the longer and of the shorter of two words of which one stands in the place of the other, as 增值税专用
-of 普通. What is longer is put in other words altogether.
-"""
 
 
 @dataclass(frozen=True, slots=True)

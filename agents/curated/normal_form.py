@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from agents.understanding.normalise import normalise_text
 from knowledge.text import fold
 
+# Between letters or digits they are part of what is named: 1.5, C++ and 9:30 are not 15, C and 930.
 _JOINING = frozenset("./-:+#%")
-"""Between letters or digits they are part of what is named: 1.5, C++ and 9:30 are not 15, C and 930."""
 _ENDING = frozenset("+#%")
 
 

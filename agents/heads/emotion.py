@@ -19,10 +19,10 @@ from knowledge.embeddings.base import Embedder
 from knowledge.types import Vector
 from knowledge.yaml_files import load_yaml
 
+# From the head's score, about +1 where a message is like the angry examples and -1 where not, to a chance.
 STEEPNESS, MIDDLE = 3.0, -0.2
-"""From the head's score, about +1 where a message is like the angry examples and -1 where not, to a chance."""
+# The head alone never says that it is certain.
 MOST = 0.85
-"""The head alone never says that it is certain."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from knowledge.types import Vector
 from knowledge.yaml_files import load_yaml
 
 HEADS = ("kinds", "subjects", "conditions", "goods")
+# Things that stand in for the X of an example: events are to be learnt, not things.
 FILLINGS = 4
-"""Things that stand in for the X of an example: events are to be learnt, not things."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeVar
 from agents.llm.tools import Tool, ToolCall
 from agents.types import Thinking, Usage
 
+# `role` and `content`.
 ChatMessage = dict[str, str]
-"""`role` and `content`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,15 @@ class Cut:
     """The reply ended at the limit of tokens, perhaps within a sentence."""
 
 
+# Two replies to choose between; their first characters differ.
 WordPair = tuple[str, str]
-"""Two replies to choose between; their first characters differ."""
+# The log-odds of a choice that was made in words: right about 95 times of 100.
 CERTAIN = 3.0
-"""The log-odds of a choice that was made in words: right about 95 times of 100."""
 
+# What a model is asked for as a whole: a text, or a choice.
 Reply = TypeVar("Reply")
-"""What a model is asked for as a whole: a text, or a choice."""
+# Of a reply that is streamed.
 Part = str | Usage | Cut | Thinking
-"""Of a reply that is streamed."""
 
 
 class ChatModel(Protocol):

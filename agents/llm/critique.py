@@ -15,11 +15,11 @@ from agents.shapes import NUMBERS, Shape, build_list_schema, build_object_schema
 from agents.types import Usage
 from knowledge.types import Chunk
 
+# Checked in one request.
 MAX_CLAIMS = 10
-"""Checked in one request."""
 
+# How much of the question a reply answers.
 Coverage = Literal["FULLY", "PARTIALLY", "CANNOT"]
-"""How much of the question a reply answers."""
 _CLAIM = build_object_schema({"claim": {"type": "integer"}, "supported": {"type": "boolean"}, "fragments": NUMBERS})
 _CRITIQUE = Shape(
     "critique",

@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 else:
     httpx = LazyModule("httpx")
 
+# Before the first retry; doubles with every further one.
 RETRY_SECONDS = 0.2
-"""Before the first retry; doubles with every further one."""
+# An endpoint that asks for more patience than this is as good as down for the customer who waits.
 MAX_RETRY_SECONDS = 2.0
-"""An endpoint that asks for more patience than this is as good as down for the customer who waits."""
 _PATH = "/chat/completions"
 _LENGTHS = "max_tokens", "max_completion_tokens"
 _COUNTS = "prompt_tokens", "completion_tokens"
+# Refusals that do not depend on what was asked.
 _FOR_ALL = frozenset({401, 402, 403, 404})
-"""Refusals that do not depend on what was asked."""
+# Fields in which thoughts come apart from the text.
 _THOUGHTS = "reasoning_content", "reasoning"
-"""Fields in which thoughts come apart from the text."""
+# Characters of what an endpoint says of a refusal.
 _TOLD = 500
-"""Characters of what an endpoint says of a refusal."""
 _SHAPING = frozenset({FORMAT, *TOOLS})
 _TEMPORARY = frozenset({408, 409, 425, 429})
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 else:
     httpx = LazyModule("httpx")
 
+# A connection that nobody needs stays open for so long: the client's own 5 seconds cost nearly every customer of a
+# quiet shop the handshake with the endpoint.
 KEPT_SECONDS = 90.0
-"""A connection that nobody needs stays open for so long: the client's own 5 seconds cost nearly every customer of a
-quiet shop the handshake with the endpoint."""
+# Bytes.
 _LONGEST_EVENT = 2**20
-"""Bytes."""
 
 
 class EventClient:

@@ -14,11 +14,11 @@ from agents.shapes import TEXT, Shape
 from agents.verification.quantities import convert_numerals
 from knowledge.text import fold
 
+# Of all that staff said, and of each fragment.
 MAX_CHARS = 1500
-"""Of all that staff said, and of each fragment."""
 _DRAFT = Shape("draft", {"question": TEXT, "answer": TEXT}, {})
+# 第一步 and 第二步 only count on.
 _NUMBER = re.compile(r"(?<![第\d.])\d+(?:\.\d+)?")
-"""第一步 and 第二步 only count on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,14 +25,14 @@ from knowledge.checkpoint import LazyModel, require_package
 from knowledge.errors import Unavailable
 
 INSTALL = "GGUF 模型需要 xllamacpp：请运行 pip install -r requirements-gguf.txt"
+# Requests that are computed beside each other: a reply, and a short one that a turn waits for. More of them would
+# each read the beginning that they share: three judgements of Qwen2.5-Coder-0.5B took 3.3 times as long at once as
+# one by one.
 AT_ONCE = 2
-"""Requests that are computed beside each other: a reply, and a short one that a turn waits for. More of them would each
-read the beginning that they share: three judgements of Qwen2.5-Coder-0.5B took 3.3 times as long at once as one by one.
-"""
+# Tokens of all of them together.
 CONTEXT = 16_384
-"""Tokens of all of them together."""
+# How the server wants to be asked: it takes the same switch against thoughts.
 _PROFILE = "vllm"
-"""How the server wants to be asked: it takes the same switch against thoughts."""
 _ENDING_SECONDS = 0.3
 _ROOT = Path(__file__).resolve().parents[2]
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from agents.llm.gguf_server import main; main()"

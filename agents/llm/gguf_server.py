@@ -11,12 +11,11 @@ import os
 import sys
 from typing import Any
 
+# Tokens of prompts that are computed at once: what is given up ends with them, and who comes meanwhile waits for
+# them.
 _BATCH = 64
-"""Tokens of prompts that are computed at once: what is given up ends with them, and who comes meanwhile waits for
-them.
-"""
+# Of prompts that were computed and may come again.
 _CACHE_MB = 512
-"""Of prompts that were computed and may come again."""
 _NOTHING_LOGGED = -1
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+# Fields of a request that no setting may replace.
 RESERVED = frozenset({"model", "messages", "stream", "stream_options"})
-"""Fields of a request that no setting may replace."""
 _THINKS = re.compile(r"(?:^|[-_/.:])(?:r1|qwq|thinking|reasoning|reasoner)(?:$|[-_.:])", re.IGNORECASE)
 _OPENAI_THINKS = re.compile(r"^(?:o\d|gpt-5)", re.IGNORECASE)
 _KIMI_FIXED = re.compile(r"^kimi-k2(?:\.\d+|-thinking)", re.IGNORECASE)

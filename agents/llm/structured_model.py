@@ -17,10 +17,10 @@ from agents.prompt_library import PromptedMessages, Prompts, load_shipped_prompt
 from agents.shapes import Shape
 from agents.types import Usage
 
+# Characters of an unreadable reply that a model sees again.
 SHOWN = 600
-"""Characters of an unreadable reply that a model sees again."""
+# Fields of a request that ask for a shape.
 FORMAT, TOOLS = "response_format", ("tools", "tool_choice")
-"""Fields of a request that ask for a shape."""
 
 
 class Mode(StrEnum):

@@ -9,12 +9,12 @@ from typing import Any
 from agents.errors import GenerationRejected
 from agents.llm.chat import CERTAIN, WordPair
 
+# Alternatives of the first token that an endpoint tells at most.
 TOP_TOKENS = 20
-"""Alternatives of the first token that an endpoint tells at most."""
+# The probability of a word that is not among the alternatives.
 _LEAST = 1e-4
-"""The probability of a word that is not among the alternatives."""
+# Of both words together, at least.
 _LIKELY = 0.1
-"""Of both words together, at least."""
 
 
 def read_alternatives(choice: Any) -> list[tuple[str, float]]:

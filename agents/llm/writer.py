@@ -25,8 +25,8 @@ from agents.verification.support import SupportChecker
 from knowledge.blocks import Layout
 from knowledge.types import Chunk
 
+# Of each earlier question and reply: enough to know what was talked about.
 MAX_HISTORY_CHARS = 300
-"""Of each earlier question and reply: enough to know what was talked about."""
 
 
 class Objections(Protocol):

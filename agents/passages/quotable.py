@@ -19,16 +19,16 @@ from knowledge.text import fold
 
 MIN_CHINESE = 8
 ORDER_SHARE = 0.08
+# Shares of Chinese characters in a chunk from which an English order, or any English prose, is foreign matter.
 PROSE_SHARE = 0.3
-"""Shares of Chinese characters in a chunk from which an English order, or any English prose, is foreign matter."""
 
 _ENCODED = re.compile(
     r"(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*\d)[A-Za-z0-9+/]{32,}={0,2}|[01]{32,}"
 )
+# 如已缴费请忽略以上信息, 回复“TD”退订: what a customer does with a message that we sent.
 _ABOUT_NOTICE = re.compile(
     r"(?:如|若)果?(?:您|你)?已[^。]{0,12}忽略|退订|(?:短信|邮件)[^。]{0,8}回复|回复(?:本|该)?(?:短信|邮件)"
 )
-"""如已缴费请忽略以上信息, 回复“TD”退订: what a customer does with a message that we sent."""
 _SECRET = re.compile(r"(?<![a-z0-9])[a-z]{1,4}\d[a-z0-9]{4,}|https?:")
 _SPACED = re.compile(r"(?<=[\u4e00-\u9fff])[\s·•_*~|.-]+(?=[\u4e00-\u9fff])|(?<=[a-z])\s+(?=[\u4e00-\u9fff])")
 _CJK = re.compile(r"[\u3400-\u9fff]")

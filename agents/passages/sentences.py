@@ -9,21 +9,20 @@ from agents.passages.rows import TableRow
 from knowledge.blocks import BlockKind, Layout, Span, read_layout
 from knowledge.marks import guess_spans
 
+# Longer ones are cut at a clause, so that one run-on sentence cannot become the whole reply.
 MAX_SENTENCE_CHARS = 200
-"""Longer ones are cut at a clause, so that one run-on sentence cannot become the whole reply."""
+# Of a row or a line of code.
 MAX_UNDIVIDED_CHARS = 400
-"""Of a row or a line of code."""
 MAX_HEADING_CHARS = 30
 _TITLED = (BlockKind.PARAGRAPH, BlockKind.NOTE)
 _UNDIVIDED = (BlockKind.ROW, BlockKind.CODE, BlockKind.FIELD)
 
 _LINE = re.compile(r"[^\r\n]+")
+# A semicolon does not end a sentence: 型号：A4；噪声：30 dB is one row of a table, and half of it is misleading. Nor
+# does the sign before an image, ![图](a.png), or the one within an address, https://a.example/?id=3.
 _END = re.compile(
     r"(?:(?<!<)(?:[。！？]|\?(?!(?<=[!-~]\?)[A-Za-z0-9%&=_])|!(?!\[))+(?![”’」』\"']*\s+[a-z])|(?<![0-9A-Z])\.(?=\s+[A-Z\u4e00-\u9fff\"'“]))[”’」』）)】》\"']*"
 )
-"""A semicolon does not end a sentence: 型号：A4；噪声：30 dB is one row of a table, and half of it is misleading. Nor
-does the sign before an image, ![图](a.png), or the one within an address, https://a.example/?id=3.
-"""
 _CLAUSE = re.compile(r"[；;，,：:、](?!\d)")
 _QUESTION_MARK = re.compile(r"\s*(?:问|Q|提问|问题)\s*\d*\s*[：:、.]", re.IGNORECASE)
 _NO_HEADING = re.compile(r"^\s*[-*•·●▪◦+①-⑳]|[。！!；;，,：:…”」』.]\s*$|[：；]")

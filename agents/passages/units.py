@@ -13,16 +13,16 @@ from agents.passages.sentences import Sentence, split_sentences
 from knowledge.blocks import BlockKind, Layout
 from knowledge.types import Chunk
 
+# A list is kept together up to here; the rest of a longer one is left to the source.
 MAX_LIST_CHARS = 300
-"""A list is kept together up to here; the rest of a longer one is left to the source."""
+# A paragraph is kept together up to here, and with a note on it.
 MAX_PARAGRAPH_CHARS = 200
-"""A paragraph is kept together up to here, and with a note on it."""
+# A term is kept together with its definition up to here.
 MAX_DEFINITION_CHARS = 500
-"""A term is kept together with its definition up to here."""
+# Numbered steps are kept together up to here: half a procedure misleads.
 MAX_PROCEDURE_CHARS = 600
-"""Numbered steps are kept together up to here: half a procedure misleads."""
+# A list up to here is kept together whatever is asked.
 SHORT_LIST_CHARS = 160
-"""A list up to here is kept together whatever is asked."""
 
 
 @dataclass(frozen=True, slots=True)

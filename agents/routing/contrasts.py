@@ -13,8 +13,8 @@ from importlib.resources import files
 from agents.routing.types import Intent
 from knowledge.yaml_files import load_yaml
 
+# Of a subject, how many of the intent's frames are filled with it; of other intents one.
 FRAMES: dict[str, int] = {Intent.TICKET: 2, Intent.KNOWLEDGE_QA: 2, Intent.BUSINESS_QUERY: 2}
-"""Of a subject, how many of the intent's frames are filled with it; of other intents one."""
 
 
 def generate_contrasts() -> Iterator[tuple[str, str]]:

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 
 from agents.routing.types import OFF_TOPIC, ON_TOPIC, PRECEDENCE, Band, Intent
 
+# Of one standard deviation of closeness; .1 to .25 differ by less than .01 of macro-F1.
 CLOSENESS_WEIGHT = 0.2
-"""Of one standard deviation of closeness; .1 to .25 differ by less than .01 of macro-F1."""
+# Where the tenant's own subjects begin: 93 % of unrelated sentences are less close.
 NEUTRAL_CLOSENESS = 1.5
-"""Where the tenant's own subjects begin: 93 % of unrelated sentences are less close."""
 CLOSENESS_RANGE = (-2.0, 6.0)
+# By how much out_of_scope must be ahead of anything likely: what is not this company's business sounds like what is,
+# and retrieval refuses it as well; the other way round a customer would get no answer.
 OUT_OF_SCOPE_LEAD = 0.4
-"""By how much out_of_scope must be ahead of anything likely: what is not this company's business sounds like what is,
-and retrieval refuses it as well; the other way round a customer would get no answer.
-"""
+# What a model or an order number adds to the intent that its kind suggests.
 ENTITY_WEIGHT = 0.4
-"""What a model or an order number adds to the intent that its kind suggests."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ import numpy as np
 from knowledge.index import Index, Snapshot, has_vectors
 from knowledge.types import Matrix, Vector
 
+# One neighbour is luck, ten ask too much of a small base.
 NEIGHBOURS = 3
-"""One neighbour is luck, ten ask too much of a small base."""
+# Of a larger base this many chunks stand for all: what is measured is a subject, not an answer. A turn costs .1 ms.
 MAX_ROWS = 2048
-"""Of a larger base this many chunks stand for all: what is measured is a subject, not an answer. A turn costs .1 ms."""
+# Cosines of unrelated sentences differ by about .01; of a base of a few words they may not differ at all.
 MIN_SPREAD = 0.005
-"""Cosines of unrelated sentences differ by about .01; of a base of a few words they may not differ at all."""
 
 
 class KnowledgeEvidence(Protocol):

@@ -23,9 +23,10 @@ class Intent(StrEnum):
     NONSENSE = "nonsense"
 
 
+# Nothing here is looked up; one of these holds alone.
 OFF_TOPIC = (Intent.CHITCHAT, Intent.IRRELEVANT, Intent.OUT_OF_SCOPE, Intent.NONSENSE)
-"""Nothing here is looked up; one of these holds alone."""
 ON_TOPIC = tuple(intent for intent in Intent if intent not in OFF_TOPIC)
+# Whoever asks for a person, or is about to leave, is heard first.
 PRECEDENCE = (
     Intent.HUMAN_REQUEST,
     Intent.HIGH_STAKES,
@@ -34,7 +35,6 @@ PRECEDENCE = (
     Intent.KNOWLEDGE_QA,
     *OFF_TOPIC,
 )
-"""Whoever asks for a person, or is about to leave, is heard first."""
 
 
 class Tier(StrEnum):

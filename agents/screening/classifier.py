@@ -14,10 +14,10 @@ from agents.screening.views import list_views
 from knowledge.embeddings.base import MAX_QUERY_CHARS, Embedder
 from knowledge.types import Vector
 
+# Probability from which a message is not taken; docs/safety.md has what other values give.
 THRESHOLD = 0.62
-"""Probability from which a message is not taken; docs/safety.md has what other values give."""
+# The same for the rest of a message of which the embedding saw the beginning only.
 REST_THRESHOLD = 0.85
-"""The same for the rest of a message of which the embedding saw the beginning only."""
 
 
 class Screening:

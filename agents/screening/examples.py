@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+# Times that an attack with a `{question}` is used, each time with another question.
 FILLED = 2
-"""Times that an attack with a `{question}` is used, each time with another question."""
 JOINED, JOINED_LINES = 90, (3, 6, 12)
 _SLOT = "{question}"
 

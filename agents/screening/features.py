@@ -13,12 +13,12 @@ from agents.screening.patterns import SIGNATURES
 from knowledge.types import Vector
 
 BITS = 15
+# Characters an n-gram has. Longer ones would tell English attacks by their words and gained nothing here.
 SIZES = (1, 2, 3, 4)
-"""Characters an n-gram has. Longer ones would tell English attacks by their words and gained nothing here."""
+# Texts whose n-grams are kept, 64 KB of the longest message: several heads look at one text, each in turn.
 REMEMBERED = 32
-"""Texts whose n-grams are kept, 64 KB of the longest message: several heads look at one text, each in turn."""
+# 2^32 divided by the golden ratio: multiplicative hashing, D. Knuth, The Art of Computer Programming 3, 6.4.
 _MULTIPLIER = np.uint32(0x9E3779B1)
-"""2^32 divided by the golden ratio: multiplicative hashing, D. Knuth, The Art of Computer Programming 3, 6.4."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from agents.linear import build_hashed_block, fit_logistic, normalize_length
 from agents.screening.features import BITS, Features
 from knowledge.types import Matrix, Vector
 
+# How loudly each kind of evidence speaks. When a whole family of attacks was left out of the examples, .88 of it was
+# found so and .67 without the embedding; with twice its weight more questions about crime were taken for attacks.
 EMBEDDING_SCALE, NGRAM_SCALE, SIGN_SCALE = 1.5, 2.0, 0.5
-"""How loudly each kind of evidence speaks. When a whole family of attacks was left out of the examples, .88 of it was
-found so and .67 without the embedding; with twice its weight more questions about crime were taken for attacks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,18 +22,18 @@ def _compile_pattern(source: str) -> re.Pattern[str]:
     return re.compile(_PART.sub(lambda match: PARTS[match[1]], source))
 
 
+# In this order they are features of the heads.
 SIGNATURES = tuple(
     Signature(each["name"], Reason(each["reason"]), each["certain"], tuple(map(_compile_pattern, each["all_of"])))
     for each in _DATA["messages"]
 )
-"""In this order they are features of the heads."""
 CERTAIN = tuple(each for each in SIGNATURES if each.certain)
 
 TO_MODEL = tuple(_compile_pattern(source) for group in _DATA["documents"]["to_model"].values() for source in group)
+# Orders about the customer, who is spoken of and not spoken to.
 ABOUT_CUSTOMER = tuple(map(_compile_pattern, _DATA["documents"]["about_customer"]))
-"""Orders about the customer, who is spoken of and not spoken to."""
+# 客服告知用户…: the record of a case tells what a person did, it orders nothing.
 CASE_RECORD = _compile_pattern(_DATA["documents"]["case_record"])
-"""客服告知用户…: the record of a case tells what a person did, it orders nothing."""
 
 
 def find_certain(views: Iterable[str]) -> Signature | None:

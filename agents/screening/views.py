@@ -16,10 +16,10 @@ _LEET_WORD = re.compile(
     r"(?<![a-z0-9@$])(?=[a-z0-9@$!|]*[a-z])(?=[a-z0-9@$!|]*[0-9@$!|])[a-z0-9@$!|]{3,}(?![a-z0-9@$])"
 )
 _LEET = str.maketrans("0134578@$!|", "oieastbasil")
+# Cyrillic and Greek letters that look Latin.
 _LOOKALIKE = str.maketrans("аеорсухіѕјԁһкмнтвαοερικνυ", "aeopcyxisjdhkmhtbaoepikvu")
-"""Cyrillic and Greek letters that look Latin."""
+# Soft hyphens, fillers, variation selectors and tags: seen by nobody, and split words.
 _HIDDEN = re.compile("[\u00ad\u034f\u061c\u115f\u1160\u180e\u3164\ufe00-\ufe0f\U000e0000-\U000e01ef]")
-"""Soft hyphens, fillers, variation selectors and tags: seen by nobody, and split words."""
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}={0,2}")
 _HEX = re.compile(r"(?<![0-9a-fA-F])(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s,]?){10,}")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|&#(?:x([0-9a-fA-F]{2,6})|(\d{2,7}));")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from agents.types import Question
 from agents.understanding.consent import Consent, Reply
 
+# A ticket as it stands there, one that is still to be described, the end of one.
 CREATE, DESCRIBE, WITHDRAW = "ticket", "ticket_details", "ticket_close"
-"""A ticket as it stands there, one that is still to be described, the end of one."""
 
 
 def read_decision(question: Question, now: float) -> Reply | None:

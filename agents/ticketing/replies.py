@@ -20,12 +20,12 @@ _STATES = {
     TicketState.CLOSED: "ticket_state_closed",
     TicketState.REOPENED: "ticket_state_reopened",
 }
+# Told where it is not the usual one.
 _PRIORITIES = {
     Priority.LOW: "ticket_priority_low",
     Priority.HIGH: "ticket_priority_high",
     Priority.URGENT: "ticket_priority_urgent",
 }
-"""Told where it is not the usual one."""
 
 
 class TicketReplies:

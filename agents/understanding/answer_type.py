@@ -105,8 +105,8 @@ _HELD: dict[AnswerType, tuple[str, ...]] = {
 }
 _QUESTIONS = {kind: re.compile("|".join(patterns)) for kind, patterns in _ASKED.items()}
 _ANSWERS = {kind: re.compile("|".join(patterns), re.DOTALL) for kind, patterns in _HELD.items()}
+# A type that says no more where one of the others is asked for: 几天 is not also a number of things.
 _INCLUDED = {AnswerType.QUANTITY: frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})}
-"""A type that says no more where one of the others is asked for: 几天 is not also a number of things."""
 
 
 @lru_cache(maxsize=4096)
@@ -125,8 +125,8 @@ def has_answer_type(kind: AnswerType, text: str) -> bool:
 _HOW_MUCH = re.compile(
     r"多少|几(?!乎)|多久|多长|(?:什么|啥)时[候间]|何时|how (?:much|many|long|soon)|\bwhen\b|(?:what|which) time"
 )
+# Types that are an amount or a time.
 MEASURES = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
-"""Types that are an amount or a time."""
 _WAYS = frozenset({AnswerType.STEPS, AnswerType.LIST, AnswerType.REASON})
 
 

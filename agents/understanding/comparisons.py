@@ -9,12 +9,12 @@ from decimal import Decimal
 
 from agents.understanding.amounts import parse_amount
 
+# 左右 is this far off at most.
 NEAR = Decimal("0.1")
-"""左右 is this far off at most."""
 _HAN = "一二两三四五六七八九十百千万"
+# Of so many places at most: a run of digits that is tried to its end from each of them takes the square of its
+# length.
 _NUMBER = rf"(?:\d[\d,]{{0,15}}(?:\.\d{{1,8}})?[万千百]?|(?<![第{_HAN}])[{_HAN}][零{_HAN}]{{0,15}})"
-"""Of so many places at most: a run of digits that is tried to its end from each of them takes the square of its length.
-"""
 _MONEY = r"\s?(?:元|块钱?|rmb|人民币)"
 _NO_MONEY = r"(?![\d.个件单笔张次台只条套盒副瓶天日月号年期位折%点小多几成周份级楼岁倍米寸g])"
 _UNIT = rf"(?:{_MONEY}|{_NO_MONEY})"
@@ -28,8 +28,8 @@ _BEFORE = {
 _AFTER = {"及?以上|起|往上|开外|\\+": _ATLEAST, "及?以下|[以之]内|往下": _ATMOST, "左右|上下": "~"}
 _THAN = {"贵|多|高|大": ">", "便宜|少|低|小": "<"}
 _ROUND = {"十": 10, "百": 100, "千": 1000, "万": 10000}
+# Signs of SQL with the number to compare with; all hold.
 Bounds = tuple[tuple[str, Decimal], ...]
-"""Signs of SQL with the number to compare with; all hold."""
 
 
 @dataclass(frozen=True, slots=True)

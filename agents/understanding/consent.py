@@ -41,12 +41,12 @@ _NO = (
 _MORE = r"就这些|没(?:有)?(?:其他|别的|什么)?(?:要)?(?:补充)?(?:的)?了|不(?:用|需要)(?:再)?补充"
 _LEAD = rf"(?:(?:那|就|请|直接|你|帮我|(?:{_MORE})了?){_GAP})*"
 _LATER = r"(?:我)?(?:再|先)?(?:想想|考虑(?:一下)?|等等|等一?下|稍等|看看)(?:再说)?"
+# Messages that are nothing but a yes, a no, or neither yet.
 _PLAIN = {
     Consent.CANCEL: re.compile(rf"(?:(?:嗯+|那|唉|哎|我){_GAP})*(?:(?:{_NO}){_SOFT}*{_GAP})+(?:{_SOFT}{_GAP})*"),
     Consent.CONFIRM: re.compile(rf"(?:{_LEAD}(?:{_YES}){_SOFT}*{_GAP})+(?:{_SOFT}{_GAP})*"),
     Consent.SUPPLEMENT: re.compile(rf"(?:{_MORE}|{_LATER}){_SOFT}*{_GAP}"),
 }
-"""Messages that are nothing but a yes, a no, or neither yet."""
 _YES_AND = re.compile(rf"(?:(?:确认(?:提交)?|提交|好的?|可以|对的?|是的?|嗯+|没问题)[,，。;；!！\s]{_GAP})+(?=.{{2,}})")
 _MARKED = re.compile(
     r"^(?:再|我|还|另外|麻烦|请|帮我)*(?:补充|备注|加上|添加|注明)(?:一?下|一?点|说明|一?句)?[,，:：\s]*"
@@ -56,12 +56,12 @@ _COMMANDS = re.compile(
     r"(?:帮我|给我|麻烦|请)?(?:查|看看|找)(?:一?下|查)?|推荐|介绍|对比|投诉|举报|曝光|律师|退订|注销|我要(?:退|换|买|开)|转人工|人工|真人|"
     r"\b(?:track|check|human|agent|person)\b"
 )
+# 不用了，我自己处理吧: the rest says why, and adds nothing.
 _LEFT = re.compile(r"(?:先|还是|那)*(?:不用|不必|不需要|算了|取消|放弃)[了吧啊]*[,，。!！]")
-"""不用了，我自己处理吧: the rest says why, and adds nothing."""
 _NO_WORD_ON_IT = SMALL_TALK | {Act.NOISE}
 MIN_SUPPLEMENT_CHARS = 3
+# A longer message says more than yes or no; and the patterns, tried in many ways, stay cheap.
 MAX_DECISION_CHARS = 24
-"""A longer message says more than yes or no; and the patterns, tried in many ways, stay cheap."""
 
 
 def read_reply(text: str, act: Act) -> Reply | None:

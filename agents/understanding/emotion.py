@@ -42,14 +42,14 @@ class Emotion:
 
 
 CALM = Emotion(0.0)
+# What is announced weighs more than what is only named.
 THREATENED, ANNOUNCED = 0.5, 0.7
-"""What is announced weighs more than what is only named."""
 _NOT = r"(?:不|没有?|别|未|并非|毫无|无|勿|不会|不必|不用|没什么|不是(?:来|要|想)?|不算|不太|不再|not|n't|never|no)"
 _NEGATED = re.compile(rf"{_NOT}(?:很|太|怎么|特别|那么|这么|要|想|是|觉得|感到|再|有|来|去|过|去?打|去?找| )*$")
+# 能不生气吗 is angry, and so is 你们不是骗子是什么.
 _RHETORIC = re.compile(r"(?:能|可以|怎么能|岂能|怎能)不$|(?:不是|难道不是?)$")
-"""能不生气吗 is angry, and so is 你们不是骗子是什么."""
+# Characters before a cue in which its negation may stand.
 MAX_BEFORE = 40
-"""Characters before a cue in which its negation may stand."""
 _MARKS = re.compile(r"[!！]{2,}|[?？]{2,}|[?？][!！]|[!！][?？]|(?:[!！].*){3,}")
 _TWICE = re.compile(r"(.{2,6}?)[,，!！\s]{0,8}\1[,，!！\s]{0,8}\1")
 _SHOUTS = re.compile(r"\b[A-Z]{3,}\b(?:\W+\b[A-Z]{2,}\b){2,}")

@@ -19,10 +19,10 @@ from knowledge.yaml_files import load_yaml
 
 _LIST = re.compile(r"\{([a-z]+)\}")
 _WORD = re.compile(r"[^\W_]")
+# Words beside an entity that say no more than it does: 报错 E03 怎么办.
 _FILLER = re.compile(
     r"请问|你好|您好|这个|那个|是|的|查|看|一下|帮我|号|码|编|订单|型号|错误|报错|怎么|回事|办|呢|吗|啊"
 )
-"""Words beside an entity that say no more than it does: 报错 E03 怎么办."""
 _VALUES = {
     "text": lambda text: text,
     "digits": lambda text: re.sub(r"\D", "", text),

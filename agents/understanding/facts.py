@@ -13,10 +13,10 @@ from knowledge.text import Analyzer, fold, is_chinese_word
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _NEGATION = re.compile(r"不(?!好意思)|没|无|未|非|别|勿|否|莫|拒|\b(?:no|not|never|cannot|without)\b|n't\b")
+# How often the dictionary has met words that every text has: 进行, 需要.
 COMMON = 10_000
-"""How often the dictionary has met words that every text has: 进行, 需要."""
+# Share of the words of a message that a rewrite has to keep.
 MIN_KEPT = 0.5
-"""Share of the words of a message that a rewrite has to keep."""
 _DIGITS = re.compile(r"\d+")
 
 

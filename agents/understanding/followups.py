@@ -19,8 +19,8 @@ from knowledge.codes import find_first_code, replace_codes
 if TYPE_CHECKING:
     from agents.types import Turn
 
+# A longer question says itself what it is about, unless a pronoun stands for it.
 MAX_FOLLOW_UP_CHARS = 20
-"""A longer question says itself what it is about, unless a pronoun stands for it."""
 
 _PRONOUN = re.compile(
     r"它们?|这(?:个|款|种|台|件|项|样)(?!月|星期|周|年|时)|那(?:个|款|种|台|件|项)|该(?:产品|商品|型号|功能|服务|设备)|上(?:面|述)(?:的|说的)?那?个?|刚才(?:说|提到)的|前面(?:说|提到)的"

@@ -7,12 +7,12 @@ import re
 from knowledge.codes import find_first_code, replace_codes
 from knowledge.english import is_english
 
+# A message of so many Latin words is English by itself; OK or iPhone 15 is written by whoever speaks Chinese too.
 SURE_WORDS = 2
-"""A message of so many Latin words is English by itself; OK or iPhone 15 is written by whoever speaks Chinese too."""
+# A first message of one word is English from here: refund, unlike hi or VIP.
 LONE_LETTERS = 5
-"""A first message of one word is English from here: refund, unlike hi or VIP."""
+# Of a message: its language shows before that.
 READ_CHARS = 2000
-"""Of a message: its language shows before that."""
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"(?<![A-Za-z0-9-])[A-Za-z]{2,}(?![A-Za-z0-9-])")
 

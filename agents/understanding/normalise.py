@@ -10,25 +10,26 @@ import re
 
 from knowledge.text import simplify, split_variants
 
+# Of a clause, how much may be thanks at its end.
 EDGE_CHARS = 24
-"""Of a clause, how much may be thanks at its end."""
+# Letters, digits and signs; the punctuation of Chinese stays. NFKC would turn 10² into 102.
 _HALF_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if chr(code) not in "！（），：；？"} | {
     0x3000: " "
 }
-"""Letters, digits and signs; the punctuation of Chinese stays. NFKC would turn 10² into 102."""
+# Pictures, what joins and colours them, not the numbers in circles.
 _EMOJI = re.compile(
     "[\u200d\u20e3\u2600-\u26ff\u2700-\u2775\u2794-\u27bf\u2b50\u2b55\u3030\ufe0e\ufe0f"
     "\U0001f000-\U0001f0ff\U0001f1e6-\U0001faff\U000e0020-\U000e007f]+"
 )
-"""Pictures, what joins and colours them, not the numbers in circles."""
 _SPACE = re.compile(r"[^\S\n]+")
+# A code of one or two letters is written in capitals: ys-h30 pro -> YS-H30 Pro.
 _MODEL = re.compile(
     r"(?<![a-z0-9@._/])[a-z]{1,2}(?:-[a-z]{1,2})?[0-9]{1,4}(?:\s(?:pro|max|plus|lite|mini|ultra|se|air)\b)*"
     r"(?![a-z0-9@]|[._/][a-z0-9])",
     re.IGNORECASE | re.ASCII,
 )
-"""A code of one or two letters is written in capitals: ys-h30 pro -> YS-H30 Pro."""
 _PRINTED = {"se": "SE"}
+# Dialect and chat spelling -> the standard one. Only what means nothing else inside other words.
 _SPELT = {
     "咋": "怎么",
     "啥子": "什么",
@@ -49,13 +50,12 @@ _SPELT = {
     "咗": "了",
     "喺": "在",
 }
-"""Dialect and chat spelling -> the standard one. Only what means nothing else inside other words."""
 _NOT_BEFORE = {"咋": "(?![舌呼])", "唔": "(?=[知得系可能想会使识见明])"}
 _WORD = re.compile("|".join(word + _NOT_BEFORE.get(word, "") for word in _SPELT))
+# 没有, but not in 实木有味道吗 or 小米有货吗.
 _NONE = re.compile(r"(?<![^,，。.!！?？\s我你您他她它们还就都也这那里])木有|(?<=[我你您他她们还就都也])米有")
-"""没有, but not in 实木有味道吗 or 小米有货吗."""
+# 不, but not in iPhone 8能用吗 or 要8会员卡.
 _NOT = re.compile(r"([能会可是要行好])8(?=\1)|(?:(?<=[我你您还就都也])|(?<![^,，。!！?？]))8(?=能)")
-"""不, but not in iPhone 8能用吗 or 要8会员卡."""
 _GOOD = re.compile(r"(?<=好)滴(?=[吧呢啊呀哦,，。.!！~～\s]|$)")
 _POLITE = (
     r"(?:你好|您好)(?![像几多奇不久看用坏])[呀啊哈]?|哈喽|(?:hi|hello|hey|那个|是这样的?)(?=$|请问|麻烦|我?想问)"

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from knowledge.segmentation import build_tokenizer
 
+# Texts whose words are kept: a turn asks for those of its question several times.
 REMEMBERED = 16
-"""Texts whose words are kept: a turn asks for those of its question several times."""
+# Characters whose chances are kept, 2 KB each.
 CHARACTERS = 2048
-"""Characters whose chances are kept, 2 KB each."""
 
 
 def load_name_dictionary() -> None:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 DAY = timedelta(days=1)
+# How many years ago.
 YEARS = {"大前年": 3, "前年": 2, "去年": 1, "今年": 0, "明年": -1}
-"""How many years ago."""
+# A part of a month.
 PART = r"(?:[上中下]旬|[底末]?的?最后一天|[第头]一天|[初头中底末])"
-"""A part of a month."""
+# Days of a month before a part of it, which lasts ten days or to the month's end.
 PARTS = {"初": 0, "头": 0, "上旬": 0, "中": 10, "中旬": 10, "下旬": 20, "底": 20, "末": 20}
-"""Days of a month before a part of it, which lasts ten days or to the month's end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 MAX_QUESTIONS = 3
 MAX_TOPICS = 4
+# Of a long story the end is kept: there it asks.
 MAX_QUESTION_CHARS = 100
-"""Of a long story the end is kept: there it asks."""
+# Who acknowledges a picture or a file that came without a question.
 ATTACHMENT = "attachment"
-"""Who acknowledges a picture or a file that came without a question."""
+# Agents whose turns leave the conversation where it was.
 OFF_TOPIC_AGENTS = frozenset(
     {"chitchat", "escalation", "deflection", "guard", "screening", "desk", "limits", ATTACHMENT}
 )
-"""Agents whose turns leave the conversation where it was."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ import re
 from agents.understanding.answer_type import AnswerType, detect_answer_types
 from agents.understanding.question_words import strip_question_words
 
+# A message with more is no list of questions that one reply serves.
 MAX_PARTS = 5
-"""A message with more is no list of questions that one reply serves."""
+# A longer message is a story, whatever it asks on the way.
 MAX_STRUCTURED_CHARS = 400
-"""A longer message is a story, whatever it asks on the way."""
+# Of a message's characters, how many have to be in sentences that ask: else it tells a story.
 ASKING_SHARE = 0.4
-"""Of a message's characters, how many have to be in sentences that ask: else it tells a story."""
 _NUMERALS = "一二三四五六七八九"
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨"
 _MARKER = re.compile(
@@ -22,15 +22,15 @@ _MARKER = re.compile(
 _SENTENCE = re.compile(r"[^?？!！。;；\n]+[?？!！。;；\n\s]*")
 _SIGNS = re.compile(r"[\s？?！!。，,]+")
 _GOES_ON = re.compile(r"\s*(?:还是|或者|要不|不然|难道|or\b)", re.IGNORECASE)
+# What says nothing by itself: 真的吗, 怎么回事 and 是不是坏了 ask nothing that stands for itself.
 _EMPTY = re.compile(
     r"[的了是我你您他她它咱们这那个些就还也都呢吧啊呀么嘛不没有会再又去来给把被在行对好真错坏等样回事管]|\W|_"
 )
-"""What says nothing by itself: 真的吗, 怎么回事 and 是不是坏了 ask nothing that stands for itself."""
+# 多少钱 and 在哪 name no subject, which the conversation may have, but say what they want.
 _TELLING = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE, AnswerType.PLACE, AnswerType.CONTACT})
-"""多少钱 and 在哪 name no subject, which the conversation may have, but say what they want."""
 _LATIN = re.compile(r"[a-z0-9]+", re.IGNORECASE)
+# Is it? and how come? are no question by themselves.
 _ENGLISH_WORDS = 3
-"""Is it? and how come? are no question by themselves."""
 _AND = re.compile(r"(?:和|跟|与|以及|还有|、)")
 _EACH = re.compile(
     rf"(?P<one>[^,，。?？!！;；]{{2,16}}?){_AND.pattern}(?P<other>[^,，。?？!！;；、]{{1,16}}?)"

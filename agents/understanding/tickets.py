@@ -43,12 +43,12 @@ class Category(StrEnum):
     OTHER = "other"
 
 
+# The feeling from which a ticket is in haste.
 FURIOUS = 0.7
-"""The feeling from which a ticket is in haste."""
 MAX_SUBJECT_CHARS = 40
 MAX_LOOKED_AT = 300
+# Of a long story, what is looked at; and the patterns, tried in many ways, stay cheap.
 MAX_ASKED_CHARS, MAX_CLAUSE_CHARS = 500, 60
-"""Of a long story, what is looked at; and the patterns, tried in many ways, stay cheap."""
 NUMBER = re.compile(r"(?<![a-z0-9])tk-?(\d{6})-?(\d{6})(?!\d)")
 _TICKET = r"(?:工单|服务单|维修单|报修单?|报障|投诉单|ticket)"
 _WISHES = {

@@ -12,6 +12,7 @@ from agents.understanding.periods import PART, Period
 from agents.understanding.relative_times import NUMBER, RECENT, UNIT, WITHIN, parse_relative
 
 _NOT_AFTER = r"(?<![\d.第每一二三四五六七八九十])"
+# Times that are no entities of their own, or more than one of them.
 _MORE = tuple(
     re.compile(pattern)
     for pattern in (
@@ -34,7 +35,6 @@ _MORE = tuple(
         r"(?<!每)(?<!上)周末|年[初底]|月[初底]",
     )
 )
-"""Times that are no entities of their own, or more than one of them."""
 _JOINED = re.compile(r"\s*(?:到|至|-|~|—)\s*")
 _AND = re.compile(r"\s*(?:和|跟|、)?\s*")
 _UNTIL_NOW = re.compile(r"\s*(?:(?:到|至)(?:现在|今天|目前|今)|以来|至今|起|之后|以后|开始)")

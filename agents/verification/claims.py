@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+# Shorter clauses say nothing alone and go with the one before them.
 MIN_CLAUSE = 6
-"""Shorter clauses say nothing alone and go with the one before them."""
 
 _PART = re.compile(r"[；;]")
 _CLAUSE = re.compile(r"(?<!\d)[，,]|[，,](?!\d)")

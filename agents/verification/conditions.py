@@ -24,10 +24,10 @@ from agents.verification.quantities import Quantity, is_known
 from knowledge.text import fold
 from knowledge.types import Chunk
 
+# Assertions that share most with a claim, which are looked at more closely: all of them would be 5 ms a claim.
 LIKELY = 12
-"""Assertions that share most with a claim, which are looked at more closely: all of them would be 5 ms a claim."""
+# Characters before a colon that say what the rest holds for.
 MAX_KEY = 24
-"""Characters before a colon that say what the rest holds for."""
 
 _SEGMENT = re.compile(r"[；;。！？!?]")
 _KEYED = re.compile(rf"([^：:]{{1,{MAX_KEY}}})[：:](?!\d)(.+)", re.DOTALL)

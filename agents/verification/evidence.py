@@ -22,13 +22,13 @@ from knowledge.blocks import Layout
 from knowledge.text import fold
 from knowledge.types import Chunk
 
+# Neighbouring sentences that a claim may sum up.
 MAX_WINDOW = 3
-"""Neighbouring sentences that a claim may sum up."""
+# Share of the first clause of a side of a semicolon that a claim about it has to say.
 MIN_CONDITION = 0.5
-"""Share of the first clause of a side of a semicolon that a claim about it has to say."""
 MIN_FOREIGN = 0.5
+# Share of Latin letters, and different words, from which a sentence is in another language than a Chinese fragment.
 MIN_FOREIGN_WORDS = 4
-"""Share of Latin letters, and different words, from which a sentence is in another language than a Chinese fragment."""
 
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 

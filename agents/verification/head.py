@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from knowledge.types import Matrix, Vector
 
+# The embedder whose vectors the forest knows; cosines of others lie elsewhere.
 FITTED_ON = "e5/multilingual-e5-small-q4/0.3.0"
-"""The embedder whose vectors the forest knows; cosines of others lie elsewhere."""
+# Of `ConditionCheck.compute_features`, and whether a passage holds the claim up by `SupportChecker`'s own rules.
 WORDS = (
     "said",
     "headed",
@@ -33,7 +34,7 @@ WORDS = (
     "negations",
     "held",
 )
-"""Of `ConditionCheck.compute_features`, and whether a passage holds the claim up by `SupportChecker`'s own rules."""
+# Of `ClaimMeaning.compute_features`.
 MEANING = (
     "own",
     "asked",
@@ -45,9 +46,8 @@ MEANING = (
     "clause_here",
     "clause_apart",
 )
-"""Of `ClaimMeaning.compute_features`."""
+# Trees of a forest; questions to a leaf; the fewest examples of one.
 TREES, DEPTH, MIN_LEAF = 100, 7, 5
-"""Trees of a forest; questions to a leaf; the fewest examples of one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from agents.prompt_library import UNANSWERED
 _NUMBERS = r"\d{1,3}(?:\s*[,，、]\s*\d{1,3})*"
 _MARK = re.compile(rf"[\[【［](?:\^|资料|来源)?\s*({_NUMBERS}|{UNANSWERED[1:-1]})\s*[\]】］]")
 _BEGUN = "|".join(UNANSWERED[1:end] for end in range(2, len(UNANSWERED)))
+# What may still become a mark.
 _UNFINISHED = re.compile(rf"[\[【［](?:[\s\d,，、^资料来源]{{0,12}}|{_BEGUN})$")
-"""What may still become a mark."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ import numpy as np
 
 from knowledge.types import Matrix, Vector
 
+# Sentences after the nearest that a claim is compared with.
 NEXT = 3
-"""Sentences after the nearest that a claim is compared with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,16 @@ from functools import cache
 
 from agents.verification.wording import remove_function_words
 
+# In folded text. Digits alone count from two hyphens on (400-800-1234); 8-20 is a range and 2021-02-12 a date.
 _CODE = re.compile(r"[a-z0-9]+(?:[-_./@+][a-z0-9]+)+|[a-z]+\d[a-z0-9]*|\d+[a-z]+\d[a-z0-9]*", re.ASCII)
-"""In folded text. Digits alone count from two hyphens on (400-800-1234); 8-20 is a range and 2021-02-12 a date."""
 _DIGITS_ONLY = re.compile(r"[\d./-]+")
 _PHONE = re.compile(r"\d{3,}-\d{3,}(?:-\d+)*")
+# 60w/100w and 5v-20v: numbers, left to those who compare numbers.
 _MEASURE = re.compile(r"\d+(?:\.\d+)?(?:[a-z]{1,4})?(?:[-/]\d+(?:\.\d+)?[a-z]{0,4})+")
-"""60w/100w and 5v-20v: numbers, left to those who compare numbers."""
 _WORD = re.compile(r"(?<![a-z0-9])[a-z]{2,}(?![a-z0-9])")
 _UNIT_WORD = frozenset(re.findall(r"\w+", "app ok mm cm km kg mah db gb mb tb kb hz ghz mhz mbps pa wh kwh rmb"))
+# Two characters on either side: where 由史蒂文·斯皮尔伯格执导 begins and ends is not known.
 _DOTTED = re.compile(r"(?=([\u4e00-\u9fff]{1,2}[·•・][\u4e00-\u9fff]{1,2}))[\u4e00-\u9fff]{1,2}[·•・]")
-"""Two characters on either side: where 由史蒂文·斯皮尔伯格执导 begins and ends is not known."""
 _TITLE = re.compile(r"《([^《》]{1,40})》")
 MAX_NAME = 4
 _SURNAMES = frozenset(
@@ -28,8 +28,8 @@ _SURNAMES = frozenset(
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _JOINTS = re.compile(r"[-_\s·•・]")
 _PROPER = frozenset({"ns", "nt", "nr", "nrt", "nrfg"})
+# Of the shorter ones too many are words: 长度, 阳光, 明白.
 MIN_NAME = 3
-"""Of the shorter ones too many are words: 长度, 阳光, 明白."""
 
 
 def remove_joints(text: str) -> str:

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+# Characters between a negation and the word that both sentences have: 不支持退货, 不能退货.
 REACH = 3
-"""Characters between a negation and the word that both sentences have: 不支持退货, 不能退货."""
+# Characters between that word and a negation that ends its clause: 需要的材料：无。
 AFTER = 6
-"""Characters between that word and a negation that ends its clause: 需要的材料：无。"""
 
 _NO_NEGATION = (
     r"不仅|不但|不过|不论|不管|不同(?!意)|不断|不少(?!于)|不久|不止|不锈|不良|不如|不满(?!\d)|差不多|无论|无线|"

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+# Value and unit; the unit is empty where the text gives none, and COUNT for mere classifiers (个, 台, 位).
 Quantity = tuple[str, str]
-"""Value and unit; the unit is empty where the text gives none, and COUNT for mere classifiers (个, 台, 位)."""
 
 COUNT = "count"
 DATE = "date"
 _PLAIN = frozenset({"", COUNT})
+# A bare number is not found in a date: 10 is not said by 10 月.
 _CALENDAR = frozenset({DATE, "time", "year", "month"})
-"""A bare number is not found in a date: 10 is not said by 10 月."""
 
 _DIGITS = dict(zip("零〇一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
 _SCALES = {"十": 10, "百": 100, "千": 1000}

@@ -15,18 +15,18 @@ from agents.verification.support import Finding, Support, SupportChecker
 from agents.verification.wording import compute_parallel_share
 from knowledge.text import fold
 
+# What is marked as degraded where the main claim of a reply does not hold, and it is not written by the model.
 UNGROUNDED = "ungrounded"
-"""What is marked as degraded where the main claim of a reply does not hold, and it is not written by the model."""
+# Share of a claim, in order, from which it is a sentence that was said before.
 SAME = 0.9
-"""Share of a claim, in order, from which it is a sentence that was said before."""
+# Share of a question that was asked before, up to which it is another one.
 AGAIN = 0.4
-"""Share of a question that was asked before, up to which it is another one."""
 
+# Of a reply; what is sent to it answers a Doubt or gives the meaning of what is Claimed.
 Pieces = Generator[Piece, bool | ClaimMeaning | None]
-"""Of a reply; what is sent to it answers a Doubt or gives the meaning of what is Claimed."""
 
+# A full stop ends a claim before a capital: 2.4 GHz and YS-V8.1 do not.
 _END = re.compile(r"[。！？!?]+[”’」』\"')）】》]*|\n|(?<=\.)(?=\s+[A-Z])")
-"""A full stop ends a claim before a capital: 2.4 GHz and YS-V8.1 do not."""
 _CLOSING = re.compile(r"[。！？!?”’」』\"')）】》]+")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from difflib import SequenceMatcher
 
+# Share of a claim that has to stand in a sentence unchanged before what differs counts as put in its place.
 PARALLEL = 0.75
-"""Share of a claim that has to stand in a sentence unchanged before what differs counts as put in its place."""
 
+# Characters that stay on either side of what was swapped, unless the text begins or ends there.
 FLANK = 2
-"""Characters that stay on either side of what was swapped, unless the text begins or ends there."""
 
 _UNIT = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]")
 _HAN = re.compile(r"[\u3400-\u9fff]+")

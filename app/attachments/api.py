@@ -23,6 +23,7 @@ from knowledge.file_inspection import FILE_TYPES, PICTURES
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 
 AttachmentKey = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
+# A browser runs nothing in the content and loads nothing for it. Other sites may show it to users with access.
 HEADERS = {
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -30,7 +31,6 @@ HEADERS = {
     "Cache-Control": "private, max-age=3600, immutable",
     "Referrer-Policy": "no-referrer",
 }
-"""A browser runs nothing in the content and loads nothing for it. Other sites may show it to users with access."""
 _FILE: Responses = {
     200: {
         "description": "图片或文件的内容",

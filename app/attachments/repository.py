@@ -19,10 +19,10 @@ from app.db.base import now
 from app.db.engine import Database, insert_into
 from app.types import SessionKey, Side
 
+# How long storing one file may take before the upload counts as failed.
 UPLOAD_TIMEOUT = timedelta(hours=1)
-"""How long storing one file may take before the upload counts as failed."""
+# How long an uploaded file is kept without being sent in a message.
 UNSENT_LIFETIME = timedelta(days=1)
-"""How long an uploaded file is kept without being sent in a message."""
 _COLUMNS = tuple(getattr(Table, {"tenant": "tenant_id"}.get(item.name, item.name)) for item in fields(Attachment))
 
 

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 else:
     httpx = LazyModule("httpx")
 
+# Exit code of clamdscan and clamscan; 0 is clean, any other code is no verdict.
 INFECTED_EXIT = 1
-"""Exit code of clamdscan and clamscan; 0 is clean, any other code is no verdict."""
+# Status of ClamAV's REST services; 2xx is clean, any other status is no verdict.
 INFECTED_STATUS = 406
-"""Status of ClamAV's REST services; 2xx is clean, any other status is no verdict."""
 ICAP_PORT = 1344
 CLAMD_PORT = 3310
+# Bytes per chunk, far below the limit of clamd (StreamMaxLength).
 CLAMD_CHUNK = 256 * 1024
-"""Bytes per chunk, far below the limit of clamd (StreamMaxLength)."""
+# RFC 3507: 204 means the file is unchanged; 200 brings a replacement.
 ICAP_UNCHANGED, ICAP_ANSWERED = 204, 200
-"""RFC 3507: 204 means the file is unchanged; 200 brings a replacement."""
 
 
 class Scanner(Protocol):

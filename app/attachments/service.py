@@ -24,10 +24,10 @@ from knowledge.file_inspection import PICTURES, InspectedFile
 from knowledge.text import clean
 from knowledge.types import FaqColumns
 
+# Maximum characters of a picture's text.
 MAX_TEXT_CHARS = 2000
-"""Maximum characters of a picture's text."""
+# Maximum files deleted in one round.
 FILES_PER_ROUND = 200
-"""Maximum files deleted in one round."""
 _SEPARATORS = str.maketrans({"/": "_", "\\": "_", "\r": " ", "\n": " ", "\t": " "})
 
 

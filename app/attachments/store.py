@@ -22,10 +22,10 @@ else:
 
 T = TypeVar("T")
 TIMEOUT_SECONDS = 30.0
+# In DATA_DIR, unless another place is set.
 FOLDER = "attachments"
-"""In DATA_DIR, unless another place is set."""
+# Protocols without folders: creating one would create a bucket.
 OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "oss"})
-"""Protocols without folders: creating one would create a bucket."""
 
 
 class AttachmentStore(Protocol):

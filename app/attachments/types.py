@@ -12,8 +12,8 @@ from app.types import Side
 
 MAX_PER_MESSAGE = 9
 MAX_NAME_CHARS = 120
+# Shown in place of the text of a message that has none: in lists, in the queue, on channels.
 PICTURE_SENT, FILE_SENT = "[图片]", "[文件]"
-"""Shown in place of the text of a message that has none: in lists, in the queue, on channels."""
 
 
 class TextState(StrEnum):

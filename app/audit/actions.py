@@ -15,13 +15,14 @@ from urllib.parse import urlsplit
 from app.db.base import now
 from app.ids import create_id
 
+# The actor of everything that is done on the command line, where nobody signs in.
 COMMAND_LINE = "scripts"
-"""The actor of everything that is done on the command line, where nobody signs in."""
 MAX_TARGET_CHARS = 200
 PERSONAL = frozenset({"session_id"})
+# Larger bodies are not parsed for the fields of an action; files are never parsed.
 MAX_BODY_BYTES = 200_000
-"""Larger bodies are not parsed for the fields of an action; files are never parsed."""
 MAX_FIELDS = 20
+# By action, the field of its response that holds the name of the created thing.
 MADE = {
     "add_evaluation_set": "name",
     "add_faq": "question",
@@ -40,7 +41,6 @@ MADE = {
     "upload_documents": "files",
     "write_model_connection": "models",
 }
-"""By action, the field of its response that holds the name of the created thing."""
 _FIELD = re.compile("[a-z_]{1,40}")
 
 

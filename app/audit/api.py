@@ -28,8 +28,8 @@ from app.spreadsheets import CSV, Cell, stream_csv
 
 router = APIRouter(prefix="/api/v1/audit", tags=["audit"], route_class=GuardedRoute)
 
+# Actions of one file, the latest.
 MAX_EXPORTED = 50_000
-"""Actions of one file, the latest."""
 COLUMNS = {
     "zh": ("时间", "谁", "说明", "对象", "名称", "接口", "编号", "结果", "请求编号"),
     "en": ("Time", "Who", "Sentence", "Thing", "Name", "Endpoint", "Ids", "Result", "Request"),

@@ -13,10 +13,10 @@ from app.audit.actions import AuditAction, AuditOutcome, hash_id
 from app.audit.tables import AuditRow as Table
 from app.db.engine import Database
 
+# How a filter names callers on this machine without a key, who have neither id nor name.
 LOCAL = "local"
-"""How a filter names callers on this machine without a key, who have neither id nor name."""
+# Actions that an export reads at a time.
 BATCH = 1000
-"""Actions that an export reads at a time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,10 @@ from app.vocabulary.tables import VocabularyRow
 from app.webhooks.tables import Webhook
 
 Column = InstrumentedAttribute[str]
+# Parameters of paths that are names themselves.
 NAMED_ITSELF = frozenset({"name", "kind", "number"})
-"""Parameters of paths that are names themselves."""
+# By the parameter of a path: tenant, id and name. What customers wrote (conversations, attachments, gaps) has none
+# here: it is erased with the conversation, and the audit log stays.
 _NAMES: Mapping[str, tuple[tuple[Column, Column, ColumnElement[str] | Column], ...]] = {
     "agent_id": ((DeskStaff.tenant_id, DeskStaff.agent_id, DeskStaff.name),),
     "canned_id": ((CannedReplyRow.tenant_id, CannedReplyRow.id, CannedReplyRow.shortcut),),
@@ -45,9 +47,6 @@ _NAMES: Mapping[str, tuple[tuple[Column, Column, ColumnElement[str] | Column], .
     "view_id": ((SavedViewRow.tenant_id, SavedViewRow.id, SavedViewRow.name),),
     "webhook_id": ((Webhook.tenant_id, Webhook.id, Webhook.url),),
 }
-"""By the parameter of a path: tenant, id and name. What customers wrote (conversations, attachments, gaps) has none
-here: it is erased with the conversation, and the audit log stays.
-"""
 
 
 class NameRepository:

@@ -12,8 +12,8 @@ from app.audit.actions import COMMAND_LINE, AuditAction, AuditOutcome
 from knowledge.yaml_files import load_yaml
 
 Language = Literal["zh", "en"]
+# In Chinese and in English.
 Words = tuple[str, str]
-"""In Chinese and in English."""
 _ENDS: Mapping[AuditOutcome | None, Words] = {
     AuditOutcome.DONE: ("", ""),
     AuditOutcome.REFUSED: ("（被拒绝）", " (refused)"),

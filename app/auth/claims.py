@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 else:
     jwt = LazyModule("jwt")
 
+# How far the clocks of two servers may differ.
 LEEWAY = timedelta(seconds=30)
-"""How far the clocks of two servers may differ."""
 MAX_CALLER_CHARS = 128
 MAX_TOKEN_CHARS = 4096
+# Beside the library's own errors: a lone surrogate is no token, and a thousand brackets are none either.
 _BROKEN = (ValueError, OverflowError, RecursionError)
-"""Beside the library's own errors: a lone surrogate is no token, and a thousand brackets are none either."""
 
 
 def read_header(token: str) -> Mapping[str, Any]:

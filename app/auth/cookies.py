@@ -50,11 +50,11 @@ class PageCookie:
         self.keep(response, connection, "", 0)
 
 
+# The customer's newest session and its secret. For this host alone, so that no neighbouring one can plant its own.
 SESSION = PageCookie("yingda-session", "__Host-", "/")
-"""The customer's newest session and its secret. For this host alone, so that no neighbouring one can plant its own."""
+# The secret of a sign-in of staff, which the server can end; on a host with several applications the others do not
+# see it.
 SIGN_IN = PageCookie("yingda-signin", "__Secure-", "/api")
-"""The secret of a sign-in of staff, which the server can end; on a host with several applications the others do not see
-it."""
 
 
 def from_own_page(headers: Mapping[str, str]) -> bool:

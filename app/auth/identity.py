@@ -7,10 +7,10 @@ from app.auth.user_token import UserTokens
 from app.errors import Unauthorized
 from app.types import Proof
 
+# Keys with one of these roles stay on servers, which know who their customer is.
 TRUSTED = frozenset({Role.SERVER, Role.ADMIN})
-"""Keys with one of these roles stay on servers, which know who their customer is."""
+# Keys with this role alone may be in anybody's browser, so that a session id is no right to a conversation.
 UNPROVED = frozenset({Role.CLIENT, Role.METRICS})
-"""Keys with this role alone may be in anybody's browser, so that a session id is no right to a conversation."""
 
 
 async def find_caller(principal: Principal, tokens: UserTokens, user_token: str = "", user_id: str = "") -> str:

@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 else:
     jwt = LazyModule("jwt")
 
+# By which tokens may be signed that a public key checks. Each key is for one of them, by what kind of key it is.
 ALGORITHMS = frozenset({"RS256", "ES256"})
-"""By which tokens may be signed that a public key checks. Each key is for one of them, by what kind of key it is."""
 MAX_KEYS = 64
 MAX_KEY_ID_CHARS = 256
+# Shorter ones are broken, longer ones cost too much to check.
 RSA_BITS = range(2048, 8193)
-"""Shorter ones are broken, longer ones cost too much to check."""
 PAUSE_SECONDS = 10.0
+# Kind of key and curve -> its algorithm, and its public parts: what else stands in it is not looked at.
 _KINDS = {
     ("RSA", None): ("RS256", ("kty", "n", "e")),
     ("EC", "P-256"): ("ES256", ("kty", "crv", "x", "y")),
 }
-"""Kind of key and curve -> its algorithm, and its public parts: what else stands in it is not looked at."""
+# Algorithm and id, which is empty for a key without one -> public key.
 Keys = Mapping[tuple[str, str], Any]
-"""Algorithm and id, which is empty for a key without one -> public key."""
+# The document. Raises AppError where it cannot be had.
 Fetch = Callable[[], Awaitable[bytes]]
-"""The document. Raises AppError where it cannot be had."""
 
 
 def read_keys(document: bytes) -> Keys:

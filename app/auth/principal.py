@@ -29,10 +29,10 @@ class Role(StrEnum):
     METRICS = "metrics"
 
 
+# Roles of people who serve customers.
 STAFF = frozenset({Role.ADMIN, Role.LEAD, Role.AGENT})
-"""Roles of people who serve customers."""
+# Roles that have anything to do with customers.
 TALKING = STAFF | {Role.SERVER, Role.CLIENT}
-"""Roles that have anything to do with customers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Principal:
     agent_id: str = ""
 
 
+# Whoever asks from this machine while no key is configured.
 LOOPBACK = Principal(DEFAULT_TENANT, frozenset(Role))
-"""Whoever asks from this machine while no key is configured."""
 
 
 def check_tenant_id(text: str) -> str:

@@ -16,8 +16,8 @@ from app.settings import Settings
 from knowledge.errors import MissingDependency
 
 MAX_DOCUMENT_BYTES = 256 * 1024
+# Who runs the server chose the address; that of a provider inside of one's own network is one, too.
 _POLICY = TargetPolicy("OIDC_JWKS_URL", "请改正 OIDC_JWKS_URL", private=True)
-"""Who runs the server chose the address; that of a provider inside of one's own network is one, too."""
 
 
 class Provider:

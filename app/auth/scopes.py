@@ -24,8 +24,8 @@ class KeyScope(StrEnum):
     AUDIT = "audit"
 
 
+# Operations that only read, although they take a body; what one of MCP asks for is looked at by itself.
 READING_POSTS = frozenset(("search_knowledge", "search_many", "search_file", "call_mcp"))
-"""Operations that only read, although they take a body; what one of MCP asks for is looked at by itself."""
 _KNOWLEDGE = frozenset(
     ("documents", "versions", "corrections", "faqs", "search", "sources", "vocabulary", "gaps", "mcp")
 )
@@ -44,10 +44,10 @@ TAGS: Mapping[KeyScope, frozenset[str]] = {
     KeyScope.REPORTS: frozenset(("reports",)),
     KeyScope.AUDIT: frozenset(("audit",)),
 }
+# What no scope covers: whoever makes keys or accounts could make one without scopes; the others ask for no key.
 UNSCOPED = frozenset(("keys", "people", "signin", "health"))
-"""What no scope covers: whoever makes keys or accounts could make one without scopes; the others ask for no key."""
+# Operations beside the tags: what a chat window shows before anybody speaks.
 ALSO: Mapping[KeyScope, frozenset[str]] = {KeyScope.CHAT: frozenset(("read_greeting", "read_widget"))}
-"""Operations beside the tags: what a chat window shows before anybody speaks."""
 
 
 def is_covered(scopes: Collection[KeyScope], tags: Collection[str], method: str = "GET", name: str = "") -> bool:

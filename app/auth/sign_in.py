@@ -6,8 +6,8 @@ from typing import Protocol
 
 from app.auth.principal import Principal
 
+# Tells the secret of a sign-in from a key, and makes a leaked one easy to search for.
 PREFIX = "yl-"
-"""Tells the secret of a sign-in from a key, and makes a leaked one easy to search for."""
 
 
 class KnownSignIn(Protocol):

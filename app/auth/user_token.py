@@ -33,8 +33,8 @@ else:
     jwt = LazyModule("jwt")
 
 ALGORITHM = "HS256"
+# Where no other one is set.
 TENANT_CLAIM = "tenant"
-"""Where no other one is set."""
 
 
 class UserTokens:

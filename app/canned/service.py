@@ -15,8 +15,8 @@ from app.ids import create_id
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+# Of one tenant; a page shows and searches all of them at once.
 MOST = 500
-"""Of one tenant; a page shows and searches all of them at once."""
 
 
 class CannedReplies:

@@ -27,10 +27,10 @@ from app.channels.types import (
 from app.errors import Forbidden, InvalidRequest
 from app.limits.types import Rate
 
+# Maximum age of a message that is answered when an account is fetched for the first time.
 FRESH = timedelta(minutes=10)
-"""Maximum age of a message that is answered when an account is fetched for the first time."""
+# Maximum distance between the time that a platform signed and ours; anything older is a replay.
 WINDOW = timedelta(minutes=5)
-"""Maximum distance between the time that a platform signed and ours; anything older is a replay."""
 
 
 class ChannelOptions(BaseModel):

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 else:
     httpx = LazyModule("httpx")
 
+# Maximum bytes of a response.
 MAX_BYTES = 1024 * 1024
-"""Maximum bytes of a response."""
 
 
 class PlatformClient:

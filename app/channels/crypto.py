@@ -16,8 +16,8 @@ from importlib.util import find_spec
 from app.channels.base import build_unreadable_error
 from knowledge.errors import InvalidConfiguration, MissingDependency
 
+# Block size of WeChat's padding; the cipher's own block has 16 bytes.
 _BLOCK = 32
-"""Block size of WeChat's padding; the cipher's own block has 16 bytes."""
 
 
 def require_cryptography(channel: str) -> None:

@@ -46,20 +46,20 @@ from app.channels.types import (
 from app.db.base import now
 from app.limits.types import Rate
 
+# Bytes of text in a message; the limit of the platform is 20 KB with everything around the text.
 MAX_BYTES = 15_000
-"""Bytes of text in a message; the limit of the platform is 20 KB with everything around the text."""
 MAX_FILE_BYTES = 20 * 1024 * 1024
+# Extensions that the platform's robots may send.
 FILE_KINDS = frozenset({"pdf", "doc", "docx", "xlsx", "zip", "rar"})
-"""Extensions that the platform's robots may send."""
+# Codes of session addresses: too many requests.
 BUSY = frozenset({130101, 660026, 90018, 90002})
-"""Codes of session addresses: too many requests."""
+# Codes of the upload: the token has expired.
 EXPIRED = frozenset({40001, 40014, 42001})
-"""Codes of the upload: the token has expired."""
+# `conversationType` of a group.
 GROUP = "2"
-"""`conversationType` of a group."""
 KINDS = {"picture": InboundKind.IMAGE, "audio": InboundKind.VOICE, "video": InboundKind.FILE, "file": InboundKind.FILE}
+# Maximum age of a request by the platform's documentation.
 WINDOW = timedelta(hours=1)
-"""Maximum age of a request by the platform's documentation."""
 
 
 class DingtalkOptions(ChannelOptions):

@@ -19,8 +19,8 @@ from app.errors import InvalidRequest
 
 OPEN = "/v1.0/gateway/connections/open"
 MESSAGES = "/v1.0/im/bot/messages/get"
+# Maximum bytes of a frame.
 MAX_BYTES = 512 * 1024
-"""Maximum bytes of a frame."""
 SECONDS = 10.0
 Handle = Callable[[Mapping[str, Any]], Awaitable[None]]
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from app.idempotency.service import Retries
 
 Response = Mapping[str, Any]
+# Shown to staff before the address of the picture or file.
 _MEDIA = {InboundKind.IMAGE: "[图片]", InboundKind.VOICE: "[语音]", InboundKind.FILE: "[文件]"}
-"""Shown to staff before the address of the picture or file."""
 
 
 class Answers(Protocol):

@@ -8,8 +8,8 @@ ChannelError
 
 from __future__ import annotations
 
+# Maximum characters of an error that is stored and shown.
 MAX_ERROR_CHARS = 200
-"""Maximum characters of an error that is stored and shown."""
 
 
 class ChannelError(Exception):

@@ -39,19 +39,19 @@ from app.channels.types import (
 )
 from app.limits.types import Rate
 
+# Bytes of text in a card; the limit of the platform is 30 KB with everything around the text.
 MAX_BYTES = 20_000
-"""Bytes of text in a card; the limit of the platform is 30 KB with everything around the text."""
 MAX_PICTURE_BYTES, MAX_FILE_BYTES = 10 * 1024 * 1024, 30 * 1024 * 1024
+# Types that the platform previews; all others are `stream`.
 FILE_KINDS = {
     "application/pdf": "pdf",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "doc",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xls",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "ppt",
 }
-"""Types that the platform previews; all others are `stream`."""
 EXPIRED = frozenset({99991663, 99991664, 99991661, 99991668})
+# Codes of the platform: too many requests.
 BUSY = frozenset({99991400, 230020, 11232, 11233})
-"""Codes of the platform: too many requests."""
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,256}")
 KINDS = {"image": InboundKind.IMAGE, "audio": InboundKind.VOICE, "file": InboundKind.FILE, "media": InboundKind.FILE}
 

@@ -11,10 +11,10 @@ from app.channels.repository import Account
 from app.channels.types import InboundMessage
 from app.work_loop import WorkLoop
 
+# Pause before the next connection.
 RETRY_SECONDS = 3.0
-"""Pause before the next connection."""
+# Age from which a connection counts as working.
 STANDING_SECONDS = 10.0
-"""Age from which a connection counts as working."""
 KeepMessages = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 

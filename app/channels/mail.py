@@ -42,11 +42,11 @@ from app.db.base import now
 from app.errors import NotFound
 from app.limits.types import Rate
 
+# Bytes read of a mail: its text comes first, attachments after it.
 MAX_BYTES = 256 * 1024
-"""Bytes read of a mail: its text comes first, attachments after it."""
 AT_ONCE = 50
+# Maximum attachments of a mail that are stored.
 MAX_FILES = 3
-"""Maximum attachments of a mail that are stored."""
 SECONDS = 30.0
 MAX_TEXT = 20_000
 MAX_HEADER = 4000

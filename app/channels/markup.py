@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from app.channels.types import ChannelReply
 
+# Maximum pieces of a reply: some platforms allow five answers to a message, those of staff included.
 MAX_PIECES = 3
-"""Maximum pieces of a reply: some platforms allow five answers to a message, those of staff included."""
 CUT = "……"
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t#]*$", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\((https?://[^\s()<>]{1,2000})\)")

@@ -55,6 +55,7 @@ def _load_dingtalk() -> type[Channel]:
     return DingtalkChannel
 
 
+# Kind, as in the setting CHANNELS -> function that loads its class.
 CHANNELS: Mapping[str, Callable[[], type[Channel]]] = {
     "webhook": _load_webhook,
     "mail": _load_mail,
@@ -65,4 +66,3 @@ CHANNELS: Mapping[str, Callable[[], type[Channel]]] = {
     "feishu": _load_feishu,
     "dingtalk": _load_dingtalk,
 }
-"""Kind, as in the setting CHANNELS -> function that loads its class."""

@@ -31,16 +31,16 @@ from app.db.base import is_due, now
 from app.db.engine import Database, insert_into
 
 LONGEST_PAUSE = timedelta(hours=1)
+# Pause between the end of a platform's wait and sending the reply as a message of its own.
 RESPONSE_MARGIN = timedelta(seconds=1)
-"""Pause between the end of a platform's wait and sending the reply as a message of its own."""
+# Columns of fields with another name or in another table.
 _COLUMNS: Mapping[str, Any] = {
     "tenant": Messages.tenant_id,
     "peer": Sessions.peer,
     "member": func.coalesce(Members.user_id, ""),
 }
-"""Columns of fields with another name or in another table."""
+# Tenant and name.
 Account = tuple[str, str]
-"""Tenant and name."""
 
 
 def hash_platform_id(text: str) -> str:

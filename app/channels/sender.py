@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 AT_ONCE = 32
 LEASE = timedelta(minutes=2)
 FIRST_PAUSE = timedelta(seconds=5)
+# Keys in the payload of a file: its id, and the notice if the platform does not take it.
 FILE, UNSENT = "attachment", "unsent"
-"""Keys in the payload of a file: its id, and the notice if the platform does not take it."""
 
 
 class StaffFiles(Protocol):

@@ -31,12 +31,12 @@ from app.db.base import now
 from app.errors import Conflict, NotFound
 from app.ids import create_id
 
+# Interval at which a response checks for its reply, which another process may have made.
 POLL_SECONDS = 0.25
-"""Interval at which a response checks for its reply, which another process may have made."""
+# Longer than the remaining wait of any platform.
 HOLD_SECONDS = 1.0
-"""Longer than the remaining wait of any platform."""
+# Maximum characters stored of a message; the guard of the chat refuses long ones with a notice.
 MAX_CHARS = 8000
-"""Maximum characters stored of a message; the guard of the chat refuses long ones with a notice."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from app.channels.tokens import FetchedToken
 from app.channels.types import CallbackRequest, CallbackResult, MediaFile, OutgoingFile, Payload
 from app.channels.wechat_api import WechatApi, read_fields, read_token
 
+# Limits of WeCom for a picture and for a file.
 MAX_PICTURE_BYTES, MAX_FILE_BYTES = 10 * 1024 * 1024, 20 * 1024 * 1024
-"""Limits of WeCom for a picture and for a file."""
 
 
 class EncryptedOptions(ChannelOptions):

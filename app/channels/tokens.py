@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from app.redis.server import RedisServer
 
+# Seconds before its expiry that a token is renewed, or half of its lifetime if that is less.
 EARLY = 120.0
-"""Seconds before its expiry that a token is renewed, or half of its lifetime if that is less."""
+# A token, and the seconds that it is valid.
 FetchedToken = tuple[str, float]
-"""A token, and the seconds that it is valid."""
 Result = TypeVar("Result")
 
 

@@ -8,10 +8,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+# One message in a platform's format, as JSON; it is stored until it is sent.
 Payload = dict[str, Any]
-"""One message in a platform's format, as JSON; it is stored until it is sent."""
+# How a customer is reached on a platform, as JSON.
 Address = dict[str, Any]
-"""How a customer is reached on a platform, as JSON."""
 
 
 class InboundKind(StrEnum):
@@ -24,8 +24,8 @@ class InboundKind(StrEnum):
     ENTER = "enter"
 
 
+# Names of files that come without one.
 MEDIA_NAMES = {InboundKind.IMAGE: "图片.jpg", InboundKind.VOICE: "语音.amr", InboundKind.FILE: "视频.mp4"}
-"""Names of files that come without one."""
 
 
 class ReplySender(StrEnum):

@@ -15,8 +15,8 @@ from app.channels.types import MEDIA_NAMES, InboundKind, MediaFile, OutgoingFile
 
 MAX_XML_BYTES = 64 * 1024
 EXPIRED = frozenset({40001, 40014, 42001, 42009})
+# Codes of the platform: too many requests.
 BUSY = frozenset({-1, 45009, 45011, 45033})
-"""Codes of the platform: too many requests."""
 BUSY_SECONDS = 60.0
 KINDS = {
     "text": InboundKind.TEXT,

@@ -23,8 +23,8 @@ from app.channels.types import (
 from app.channels.wechat_api import KINDS, check_response
 from app.limits.types import Rate
 
+# Bytes of a reply; the limit of the platform is 20,480.
 MAX_BYTES = 20_000
-"""Bytes of a reply; the limit of the platform is 20,480."""
 
 
 class WecomBotChannel(EncryptedChannel):

@@ -26,8 +26,8 @@ from app.channels.wechat_api import KINDS, build_media, read_fields
 from app.limits.types import Rate
 
 MAX_BYTES = 2048
+# `origin` of what a customer sent.
 FROM_CUSTOMER = 3
-"""`origin` of what a customer sent."""
 AT_ONCE = 1000
 
 

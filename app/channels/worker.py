@@ -15,8 +15,8 @@ from app.errors import AppError, InvalidRequest, RateLimited
 from app.ids import create_id
 from app.work_loop import WorkLoop
 
+# Messages that a process answers at the same time.
 AT_ONCE = 16
-"""Messages that a process answers at the same time."""
 LEASE = timedelta(minutes=3)
 FIRST_PAUSE = timedelta(seconds=5)
 MAX_ATTEMPTS = 5

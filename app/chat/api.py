@@ -36,8 +36,8 @@ router = APIRouter(
     route_class=DirectRoute,
 )
 
+# Told by the status; whatever else goes wrong with a stream is told within it.
 _REFUSALS = RateLimited, Overloaded
-"""Told by the status; whatever else goes wrong with a stream is told within it."""
 
 
 @router.post("", response_model=ChatResponse, responses=list_failures(404, 409))

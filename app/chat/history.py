@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from app.conversations.repository import ConversationRepository
 
 
+# Questions of the summary, and characters of each: it rolls on with the conversation and costs a model 500 at most.
 SUMMARISED, SUMMARISED_CHARS = 12, 40
-"""Questions of the summary, and characters of each: it rolls on with the conversation and costs a model 500 at most."""
 
+# Of a picture's text: what the embedder reads beside a message.
 PICTURED_CHARS = 200
-"""Of a picture's text: what the embedder reads beside a message."""
 
 
 class History:

@@ -20,10 +20,10 @@ from app.chat.shared_answers import CacheLookup, SharedAnswer, SharedAnswers
 from app.conversations.questions import normalize_question
 from app.metrics import CacheStats
 
+# A refusal may be wrong a moment later, a question back belongs to its conversation, a computed date to its day.
 KEPT_OUTCOMES = GIVEN
-"""A refusal may be wrong a moment later, a question back belongs to its conversation, a computed date to its day."""
+# Agents whose answers are everybody's; one that looks at a customer's own data must not be here.
 KEPT_AGENTS = frozenset({"curated", "knowledge", "chitchat"})
-"""Agents whose answers are everybody's; one that looks at a customer's own data must not be here."""
 
 NOT_LOOKED = CacheLookup(None, None)
 

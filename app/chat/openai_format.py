@@ -13,12 +13,12 @@ from app.chat.openai_limits import Finish, ReplyLimits
 from app.chat.types import ChatEvent, TurnDone, TurnStarted
 from app.errors import Description
 
+# The one model there is, as models are described.
 MODEL: dict[str, Any] = {"id": "yingda", "object": "model", "created": 0, "owned_by": "yingda"}
-"""The one model there is, as models are described."""
 CORRECTION = "\n\n更正：\n"
 _END = "data: [DONE]\n\n"
+# A comment: keeps the connection open, and clients pass over it.
 PING = ": ping\n\n"
-"""A comment: keeps the connection open, and clients pass over it."""
 
 
 def build_completion(done: TurnDone, limits: ReplyLimits, ignored: Sequence[str] = ()) -> bytes:

@@ -17,8 +17,8 @@ from app.search.filter_requests import FilterIn
 from knowledge.text import clean
 
 MAX_MESSAGES = 1000
+# How much of an earlier message is kept: enough to know what it was about.
 MAX_HISTORY_CHARS = 2000
-"""How much of an earlier message is kept: enough to know what it was about."""
 MAX_STOPS = 16
 MAX_STOP_CHARS = 200
 

@@ -13,8 +13,8 @@ from app.http.fields import MAX_TOKEN_CHARS, SessionId
 from app.search.filter_requests import FilterIn
 
 FILTER = "只根据这些文档回答；密钥限定了文档时，只能在其中再收窄。没有对应的文档时返回 404"
+# Beyond this a message is not even looked at; the limit on what is answered is MAX_MESSAGE_CHARS.
 MAX_BODY_CHARS = 100_000
-"""Beyond this a message is not even looked at; the limit on what is answered is MAX_MESSAGE_CHARS."""
 
 
 class ChatRequest(BaseModel):

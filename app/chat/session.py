@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from app.conversations.repository import ConversationRepository
 
 
+# Sessions of which this process remembers that they have turns: saves a read.
 MAX_KNOWN = 10_000
-"""Sessions of which this process remembers that they have turns: saves a read."""
 
 NOTHING = Proof()
 

@@ -33,10 +33,10 @@ from knowledge.filters import Filter
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"])
 
+# Messages that wait for their turn; beyond them the connection is not read.
 UNANSWERED = 32
-"""Messages that wait for their turn; beyond them the connection is not read."""
+# Characters of what a frame may say of who the customer is.
 LONGEST = {"user_token": MAX_TOKEN_CHARS + 1, "session_token": 256, "user_id": 128}
-"""Characters of what a frame may say of who the customer is."""
 
 
 @router.websocket("/{session_id}/ws")

@@ -13,14 +13,14 @@ from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.errors import ShuttingDown, describe
 from app.idempotency.types import KeptResponse
 
+# Proxies close a connection that is silent for 30 to 60 s.
 PING_SECONDS = 15.0
-"""Proxies close a connection that is silent for 30 to 60 s."""
+# How long a running stream may go on once the server stops.
 DRAIN_SECONDS = 5.0
-"""How long a running stream may go on once the server stops."""
 RESTARTING = "服务正在重启，请稍后重新发送。"
 MEDIA_TYPE = "text/event-stream"
+# Against proxies that collect a response before they pass it on.
 HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
-"""Against proxies that collect a response before they pass it on."""
 
 Items = AsyncGenerator[ChatEvent | Exception | None, None]
 

@@ -14,8 +14,8 @@ from app.privacy import mask_personal_data
 
 KIND = "turns"
 KNOWLEDGE = "knowledge"
+# Outcomes that say of the knowledge base that it does not hold the answer, or does not hold it well.
 GAPS = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.CLARIFY, Outcome.LOW_CONFIDENCE})
-"""Outcomes that say of the knowledge base that it does not hold the answer, or does not hold it well."""
 
 
 def build_turn_events(turns: Sequence[NewTurn]) -> list[PendingEvent]:

@@ -82,10 +82,10 @@ class ModelBudget(BaseModel):
     cost: float = Field(0.0, ge=0, le=1_000_000_000)
 
 
+# What the providers of `LLM_*`, of `SMALL_LLM_*` and of READER_MODEL are called.
 FIRST, SMALL, READING = "llm", "small", "reader"
-"""What the providers of `LLM_*`, of `SMALL_LLM_*` and of READER_MODEL are called."""
+# What the name of a model's file ends with.
 GGUF = ".gguf"
-"""What the name of a model's file ends with."""
 
 
 class ModelSettings(BaseModel):

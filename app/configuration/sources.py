@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field, model_validator
 
 from app.net.targets import TargetPolicy, parse_port_ranges
 
+# On which websites and web applications are served.
 PORTS = "80,443,8000-9999"
-"""On which websites and web applications are served."""
 
 
 class SourceSettings(BaseModel):

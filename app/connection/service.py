@@ -23,10 +23,10 @@ from app.settings import Settings
 
 QUESTION = "用一句话介绍你自己。"
 TEST_SECONDS = 20.0
+# Characters of the sample answer.
 MOST_REPLY = 300
-"""Characters of the sample answer."""
+# What is sent to a server that asks for no key.
 NO_KEY = "none"
-"""What is sent to a server that asks for no key."""
 
 
 class ModelConnections:

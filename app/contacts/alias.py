@@ -6,8 +6,8 @@ from hashlib import sha256
 
 from app.contacts.types import Alias
 
+# Colours of the page that a name may have.
 COLOURS = 8
-"""Colours of the page that a name may have."""
 _TREES = (
     ("云杉", "Spruce"), ("白桦", "Birch"), ("银杏", "Ginkgo"), ("青松", "Pine"), ("红枫", "Maple"), ("香樟", "Camphor"),
     ("垂柳", "Willow"), ("梧桐", "Plane"), ("翠竹", "Bamboo"), ("丹桂", "Osmanthus"), ("海棠", "Crabapple"),

@@ -29,10 +29,10 @@ from app.db.base import now
 from app.db.engine import DIALECTS, Database, insert_into
 from app.types import SessionKey
 
+# Within which a page is not visited once more.
 STAY = timedelta(minutes=30)
-"""Within which a page is not visited once more."""
+# Pages that are kept of a conversation; more are not.
 MAX_VISITS = 50
-"""Pages that are kept of a conversation; more are not."""
 SHOWN_VISITS = 20
 
 
@@ -209,8 +209,8 @@ def _update_visit(insertion: Any) -> Any:
     )
 
 
+# Made once, as the one below: to put a statement together anew costs as much as to carry it out.
 _ADD_VISIT = {name: _update_visit(dialect.insert(VisitRow)) for name, dialect in DIALECTS.items()}
-"""Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
 _KNOWN = (
     select(func.count())
     .select_from(VisitRow)

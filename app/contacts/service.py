@@ -15,12 +15,12 @@ from app.contacts.repository import ContactRepository
 from app.contacts.types import Customer, MemberCard
 
 MAX_KNOWN = 5000
+# How long a member's card is believed; a level changes seldom.
 KNOWN_SECONDS = 600.0
-"""How long a member's card is believed; a level changes seldom."""
+# Until a database that did not answer is asked again for the same member.
 AWAY_SECONDS = 30.0
-"""Until a database that did not answer is asked again for the same member."""
+# How long the desk waits for a company's database: a name is no reason to keep staff waiting.
 PATIENCE_SECONDS = 1.0
-"""How long the desk waits for a company's database: a name is no reason to keep staff waiting."""
 
 
 class MemberDirectory(Protocol):

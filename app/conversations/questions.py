@@ -6,8 +6,8 @@ import hashlib
 import re
 import unicodedata
 
+# What NFKC would turn into other words: 10² into 102.
 _COMPATIBLE_ONLY = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u3200-\u33ff]")
-"""What NFKC would turn into other words: 10² into 102."""
 _SPACES = re.compile(r"\s+")
 _CLOSING = re.compile(r"[\s?？!！.。,，;；:：~～…]+$")
 

@@ -29,15 +29,15 @@ def _count_turns(insertion: Any) -> Any:
     )
 
 
+# Made once, as those below: to put a statement together anew costs as much as to carry it out.
 _COUNT_TURNS = {name: _count_turns(dialect.insert(get_table(Conversation))) for name, dialect in DIALECTS.items()}
-"""Made once, as those below: to put a statement together anew costs as much as to carry it out."""
 _STARTED = select(Conversation.turns).where(_KEY)
+# A message that was rejected is kept, but what follows is not understood by it, nor does a model read it.
 _TAKEN = (
     StoredTurn.tenant_id == bindparam("tenant_id"),
     StoredTurn.session_id == bindparam("session_id"),
     StoredTurn.outcome != Outcome.REJECTED.value,
 )
-"""A message that was rejected is kept, but what follows is not understood by it, nor does a model read it."""
 _LAST_FIRST = StoredTurn.number.desc()
 _LAST = select(*_ROW).where(*_TAKEN).order_by(_LAST_FIRST).limit(bindparam("count"))
 _BEFORE = (

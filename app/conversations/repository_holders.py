@@ -16,12 +16,12 @@ from app.db.engine import Database, insert_into
 from app.errors import Forbidden
 from app.types import SessionKey
 
+# Made once: to put it together anew costs as much as to carry it out.
 _FIND = select(Conversation.caller, Conversation.token, Conversation.token_expires).where(
     Conversation.tenant_id == bindparam("tenant"), Conversation.session_id == bindparam("session")
 )
-"""Made once: to put it together anew costs as much as to carry it out."""
+# Told of the member whose a conversation turned out to be, within the transaction.
 Proved = Callable[[Connection, SessionKey, str], None]
-"""Told of the member whose a conversation turned out to be, within the transaction."""
 
 
 class HolderRepository:

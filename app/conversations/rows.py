@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from agents.types import Answer, Proposal, RowSource, Turn
 from app.conversations.types import TurnRow
 
+# Agents that look at a member's data; what they say may hold some without citing a row.
 PERSONAL = frozenset({"business", "care"})
-"""Agents that look at a member's data; what they say may hold some without citing a row."""
 
 
 def find_rows_owner(answer: Answer, caller: str) -> str:

@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 from app.conversations.types import Claim, Holder
 from app.errors import Forbidden
 
+# Makes a leaked secret easy to search for.
 PREFIX = "ys-"
-"""Makes a leaked secret easy to search for."""
+# Of a secret, where no setting says otherwise.
 LIFETIME = timedelta(days=7)
-"""Of a secret, where no setting says otherwise."""
+# Of its lifetime: a secret that is used goes on, at the price of a write now and then.
 RENEWED_AFTER = 0.1
-"""Of its lifetime: a secret that is used goes on, at the price of a write now and then."""
 
 
 def create_token() -> str:

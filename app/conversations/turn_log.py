@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+# Turns that come close together go into one transaction, until as many are there as the last time, or such a pause: a
+# commit costs the same for one turn as for ten, and while it is written it contends with the answers for the
+# processor.
 PAUSE_SECONDS = 0.002
-"""Turns that come close together go into one transaction, until as many are there as the last time, or such a pause:
-a commit costs the same for one turn as for ten, and while it is written it contends with the answers for the processor.
-"""
 MAX_GATHER_SECONDS = 0.02
+# Turns of one transaction: beyond some 64 a larger one is no cheaper a turn.
 MAX_BATCH = 256
-"""Turns of one transaction: beyond some 64 a larger one is no cheaper a turn."""
 
 
 class TurnLog(Generic[T]):

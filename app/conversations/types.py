@@ -97,8 +97,8 @@ class AskedTurn:
     created_at: datetime
 
 
+# The claim of a key that needs none, for nobody in particular.
 NOBODY = Claim()
-"""The claim of a key that needs none, for nobody in particular."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,16 @@ from app.corrections.types import ChunkCorrection, ChunkEdit, OriginalPassage
 from knowledge.text import fold
 from knowledge.types import Chunk, CorrectedChunks, CorrectionState
 
+# Around what was corrected, these have to stand in the new version as they stood.
 CONTEXT_CHARS = 4
-"""Around what was corrected, these have to stand in the new version as they stood."""
+# Shared pairs of characters, twice over both, from which a passage counts as the one whose heading was corrected or
+# that was excluded; its numbers have to be the same.
 NEAR = 0.9
-"""Shared pairs of characters, twice over both, from which a passage counts as the one whose heading was corrected or
-that was excluded; its numbers have to be the same.
-"""
+# Of the pairs of characters of a passage, so many have to be in one that may hold what was corrected.
 HELD = 0.5
-"""Of the pairs of characters of a passage, so many have to be in one that may hold what was corrected."""
 _TRIED = 3
+# Chunks that are wordings of one question; else a chunk alone.
 Entry = tuple[Chunk, ...]
-"""Chunks that are wordings of one question; else a chunk alone."""
 
 
 def apply_corrections(corrections: Sequence[ChunkCorrection], chunks: Sequence[Chunk], basis: str) -> CorrectedChunks:

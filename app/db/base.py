@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 from sqlalchemy import JSON, BigInteger, DateTime, Dialect, LargeBinary, MetaData, String, Table, Text, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+# How far the clocks of replicas may be apart.
 CLOCK_TOLERANCE = timedelta(minutes=1)
-"""How far the clocks of replicas may be apart."""
+# For how long a process that says nothing is believed to be alive; it says so twice a second. What it had, another
+# one takes; should it live all the same, as one whose database was away, nothing of its work is kept.
 LEASE = timedelta(seconds=6)
-"""For how long a process that says nothing is believed to be alive; it says so twice a second. What it had, another one
-takes; should it live all the same, as one whose database was away, nothing of its work is kept.
-"""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -36,8 +35,8 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+# For how long a process that says nothing is believed to be alive: it says so twice a second.
 LEASE = timedelta(seconds=6)
-"""For how long a process that says nothing is believed to be alive: it says so twice a second."""
 
 
 def is_due(moment: Any, longest: timedelta) -> Any:

@@ -29,12 +29,12 @@ Result = TypeVar("Result")
 DIALECTS: Mapping[str, Any] = {"sqlite": sqlite, "postgresql": postgresql}
 APPLICATION = "yingda"
 _AWAY = "数据库暂时不可用，请稍后再试。"
+# Told to clients: to ask costs little while the database is away, and whoever waits longer waits in vain.
 _RETRY_SECONDS = 2
-"""Told to clients: to ask costs little while the database is away, and whoever waits longer waits in vain."""
+# How long a connection waits for another process that writes.
 BUSY_TIMEOUT_MS = 30_000
-"""How long a connection waits for another process that writes."""
+# Threads of `look`, which are no others' than the database's: a customer waits for it.
 READERS = 4
-"""Threads of `look`, which are no others' than the database's: a customer waits for it."""
 
 _PRAGMAS = (
     f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}",  # first: switching to WAL may have to wait already
@@ -43,9 +43,9 @@ _PRAGMAS = (
     "PRAGMA secure_delete=ON",  # what was deleted is overwritten, not only marked as free
 )
 _EVERY_COMMIT = ("PRAGMA synchronous=FULL", "PRAGMA fullfsync=ON")  # the latter: macOS asks for it, others ignore it
+# A killed process loses nothing either way. FULL survives a power cut too, by waiting for the disk at every commit;
+# NORMAL lets the disk follow: with the next commit that waits, or within some 1,000 pages.
 _SOON = ("PRAGMA synchronous=NORMAL",)
-"""A killed process loses nothing either way. FULL survives a power cut too, by waiting for the disk at every commit;
-NORMAL lets the disk follow: with the next commit that waits, or within some 1,000 pages."""
 
 
 class Serialised(str):

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 TABLE = "alembic_version"
+# Of PostgreSQL's advisory locks, the one that stands for this schema.
 _LOCK = 7_316_020_411
-"""Of PostgreSQL's advisory locks, the one that stands for this schema."""
 
 
 @asynccontextmanager

@@ -27,12 +27,12 @@ class PendingEvent:
     payload: dict[str, Any]
 
 
+# Does the work of events of one kind within the transaction given.
 Handler = Callable[[Connection, Sequence[PendingEvent]], None]
-"""Does the work of events of one kind within the transaction given."""
 
 _ROW = (OutboxEvent.tenant_id == bindparam("tenant")) & (OutboxEvent.id == bindparam("event"))
+# Made once, as those below: to put a statement together anew costs as much as to carry it out.
 _INSERT = insert(get_table(OutboxEvent))
-"""Made once, as those below: to put a statement together anew costs as much as to carry it out."""
 _DELETE = delete(OutboxEvent).where(_ROW)
 _DUE = (
     select(OutboxEvent.tenant_id, OutboxEvent.id, OutboxEvent.kind, OutboxEvent.payload, OutboxEvent.attempts)

@@ -12,14 +12,14 @@ from sqlalchemy import Engine
 from sqlalchemy.engine.interfaces import DBAPICursor
 
 LIMIT_BYTES = 64 * 1024 * 1024
+# How much it may grow before the next try, where a reader stood in the way.
 STEP_BYTES = 16 * 1024 * 1024
-"""How much it may grow before the next try, where a reader stood in the way."""
+# How long readers are waited for; writers wait as long.
 PATIENCE_MS = 1000
-"""How long readers are waited for; writers wait as long."""
+# Until the next write may try again, where a reader stood in the way of an erasure.
 RETRY_SECONDS = 10.0
-"""Until the next write may try again, where a reader stood in the way of an erasure."""
+# More than the log has left of its own room, most often.
 PROBE_BYTES = 256 * 1024
-"""More than the log has left of its own room, most often."""
 
 
 class WriteAheadLog:

@@ -37,12 +37,12 @@ from app.types import SessionKey, Side
 router = APIRouter(prefix="/api/v1/agent/sessions", tags=["desk"], route_class=GuardedRoute)
 
 SessionId = Annotated[str, Path(max_length=64)]
+# What SQL holds.
 MAX_SEQ = 2**31 - 1
-"""What SQL holds."""
 After = Annotated[int, Query(ge=0, le=MAX_SEQ, description="已收到的最后一个序号")]
 LONGEST_SNOOZE = timedelta(days=30)
+# Turns with the bot that a person sees.
 SHOWN = 50
-"""Turns with the bot that a person sees."""
 
 
 @router.get("")

@@ -18,11 +18,11 @@ from app.conversations.types import TurnRow
 from app.errors import Conflict
 from knowledge.types import Candidate
 
+# Outcomes of which a person may make a reply.
 USABLE = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED, Outcome.LOW_CONFIDENCE})
-"""Outcomes of which a person may make a reply."""
 _HEDGES = "disclaimer", "part_not_found"
+# The agent that reads the business database.
 BUSINESS = "business"
-"""The agent that reads the business database."""
 
 
 @dataclass(frozen=True, slots=True)

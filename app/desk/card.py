@@ -13,14 +13,14 @@ from agents.understanding.tickets import Category, detect_category
 from app.conversations.types import TurnRow
 from app.privacy import mask_personal_data
 
+# Turns on a card.
 TRIED = 6
-"""Turns on a card."""
 ASKED_CHARS, REPLY_CHARS = 80, 160
+# Kinds of entities of which a card shows the end alone.
 _PERSONAL = frozenset({"phone", "order_number", "member_name"})
-"""Kinds of entities of which a card shows the end alone."""
 SHOWN_CHARS = 4
+# Agents that answer what is no question about the matter.
 _NO_QUESTION = frozenset({ATTACHMENT, "care", "chitchat", "deflection", "desk", "escalation", "screening"})
-"""Agents that answer what is no question about the matter."""
 
 
 def build_card(

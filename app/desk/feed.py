@@ -13,8 +13,8 @@ from app.desk.states import is_silent
 from app.desk.types import ACTIVE, DeskSession, Standing
 from app.types import SessionKey
 
+# How late the news of another process may be.
 POLL_SECONDS = 0.5
-"""How late the news of another process may be."""
 
 
 class Feed:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from app.chat.session import Message
 
 
+# Who acknowledges what a customer writes to a person.
 AGENT = "desk"
-"""Who acknowledges what a customer writes to a person."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,8 @@ router = APIRouter(prefix="/api/v1/agent", tags=["desk"], route_class=GuardedRou
 
 AgentId = Annotated[str, Path(min_length=1, max_length=64)]
 Asked = Annotated[str, Query(max_length=2000, description="另问一句；留空为顾客的最后一句")]
+# Messages from which a solution is taken.
 LOOKED_AT = 500
-"""Messages from which a solution is taken."""
 _DONE = frozenset({State.RESOLVED, State.CLOSED, State.BOT})
 
 

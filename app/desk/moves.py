@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from app.desk.partners import Opener, Partners
 
+# Transitions that webhooks learn of; of a request with its card.
 _EVENTS = {
     Event.ACCEPT: WebhookEvent.HANDOFF_ACCEPTED,
     Event.RESOLVE: WebhookEvent.HANDOFF_RESOLVED,
@@ -32,9 +33,8 @@ _EVENTS = {
     Event.CLOSE: WebhookEvent.HANDOFF_CLOSED,
     Event.EXPIRE: WebhookEvent.HANDOFF_CLOSED,
 }
-"""Transitions that webhooks learn of; of a request with its card."""
+# Something done with a session within a transaction.
 Work = Callable[["Connection"], DeskSession]
-"""Something done with a session within a transaction."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from app.types import SessionKey
 
 
+# Opens a ticket within a transaction.
 Opener = Callable[["Connection"], "Numbered"]
-"""Opens a ticket within a transaction."""
 
 
 @dataclass(frozen=True, slots=True)

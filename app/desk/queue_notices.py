@@ -12,17 +12,18 @@ from app.db.base import now
 from app.desk.types import QueueState, Staff, State
 from app.profiles.hours import format_opening
 
+# Until somebody with a free hand accepts.
 PICK_UP_SECONDS = 30
-"""Until somebody with a free hand accepts."""
+# A conversation, before any was handled.
 HANDLING_SECONDS = 300.0
-"""A conversation, before any was handled."""
+# Conversations at once of somebody whose capacity nobody set.
 HANDS = 3
-"""Conversations at once of somebody whose capacity nobody set."""
 
 _OFFER = (
     "连续两次没能帮到您，需要的话回复“转人工”，我马上为您转接。",
     "I could not help you twice in a row. If you like, reply “talk to a human” and I will hand you over at once.",
 )
+# What a customer may do in a queue in which the bot is silent, in either language: with staff online, and without.
 _MEANWHILE = (
     ("您可以继续发送消息，客服接入后会看到；回复“取消排队”可返回智能客服。", "回复“取消排队”可返回智能客服。"),
     (
@@ -30,17 +31,16 @@ _MEANWHILE = (
         "Reply “leave queue” to return to the assistant.",
     ),
 )
-"""What a customer may do in a queue in which the bot is silent, in either language: with staff online, and without."""
 _ANSWERING = (
     "等待期间我会继续回答您的问题；回复“取消排队”可退出排队。",
     "Until somebody is free I will go on answering your questions; reply “leave queue” to stop waiting.",
 )
+# What a customer without a button writes to leave the queue, as a whole message.
 LEAVING = re.compile(
     r"(?:取消|退出|不用|不要|放弃)(?:排队|转人工|人工|人工客服|等待)了?|(?:返回|回到|继续问|转回)(?:机器人|智能客服)"
     r"|leave (?:the )?queue|cancel (?:the )?hand-?off|back to (?:the )?bot",
     re.IGNORECASE,
 )
-"""What a customer without a button writes to leave the queue, as a whole message."""
 
 
 def is_leaving(text: str) -> bool:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from app.desk.moves import Step
 
 COLUMNS = tuple(getattr(Table, "tenant_id" if item.name == "tenant" else item.name) for item in fields(DeskSession))
+# Made once, as those below: to put a statement together anew costs as much as to carry it out.
 _FIND = select(*COLUMNS).where(Table.tenant_id == bindparam("tenant"), Table.session_id == bindparam("session"))
-"""Made once, as those below: to put a statement together anew costs as much as to carry it out."""
 _FIND_LOCKED = _FIND.with_for_update()
 _STATES = (
     select(Table.tenant_id, Table.session_id, Table.state)

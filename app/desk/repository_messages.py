@@ -15,15 +15,15 @@ from app.desk.types import PAGE, DeskMessage, Sender
 from app.types import SessionKey, Side
 
 _COLUMNS = Table.seq, Table.sender, Table.agent_id, Table.content, Table.created_at, Table.attachments
+# Made once, as those below: to put a statement together anew costs as much as to carry it out.
 _COUNT = (
     update(DeskSessionRow)
     .where(DeskSessionRow.tenant_id == bindparam("tenant"), DeskSessionRow.session_id == bindparam("session"))
     .values(messages=DeskSessionRow.messages + 1, active_at=bindparam("moment"))
     .returning(DeskSessionRow.messages)
 )
-"""Made once, as those below: to put a statement together anew costs as much as to carry it out."""
+# A session whose customer says something is not put aside any more.
 _COUNT_AND_WAKE = _COUNT.values(snoozed_until=None)
-"""A session whose customer says something is not put aside any more."""
 _INSERT = insert(get_table(Table))
 
 

@@ -13,8 +13,8 @@ from app.desk.tables import DeskMessageRow, DeskReadRow, DeskSessionRow, DeskSta
 from app.desk.types import LastMessage, Sender, Viewer
 from app.types import SessionKey
 
+# How long somebody who has a session open is taken to have it; their page says so every 20 seconds.
 VIEWING = timedelta(seconds=45)
-"""How long somebody who has a session open is taken to have it; their page says so every 20 seconds."""
 SNIPPET_CHARS = 200
 
 

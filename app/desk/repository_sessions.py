@@ -18,14 +18,14 @@ from app.desk.tables import DeskSessionRow as Table
 from app.desk.types import ACTIVE, WAITING, Actor, DeskSession, Event, HistoryEntry, Sender, Standing, State
 from app.types import SessionKey
 
+# How long a session that is over stays in the list of whoever had it.
 RECENT = timedelta(days=7)
-"""How long a session that is over stays in the list of whoever had it."""
 _IN_TURN = Table.priority.desc(), Table.queued_at, Table.session_id
 _WAITING = Table.state.in_([state.value for state in WAITING])
+# Made once, as the one below: to put a statement together anew costs as much as to carry it out.
 _ACTIVE = select(Table.tenant_id, Table.session_id, Table.state, Table.version, Table.messages, Table.agent_id).where(
     Table.state.in_([state.value for state in ACTIVE])
 )
-"""Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
 _FRESH = (
     select(Table.fresh_at)
     .where(Table.tenant_id == bindparam("tenant"), Table.session_id == bindparam("session"))

@@ -16,8 +16,8 @@ from app.db.outbox import PendingEvent
 from app.desk.tables import DeskSolution as Table
 from app.types import SessionKey
 
+# A person vouches for it.
 REVIEWED = "reviewed"
-"""A person vouches for it."""
 _COLUMNS = (
     Table.id,
     Table.session_id,

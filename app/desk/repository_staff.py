@@ -15,10 +15,10 @@ from app.desk.tables import DeskSessionRow
 from app.desk.tables import DeskStaff as Table
 from app.desk.types import Staff, State
 
+# How long ago somebody on duty was last seen at most; an open desk page tells every 20 seconds.
 ON_DUTY = timedelta(minutes=5)
-"""How long ago somebody on duty was last seen at most; an open desk page tells every 20 seconds."""
+# Handled sessions by which the waiting time is estimated.
 RECENT = 50
-"""Handled sessions by which the waiting time is estimated."""
 
 _ASSIGNED = (
     select(func.count())
@@ -41,8 +41,8 @@ _COLUMNS = (
     Table.hours,
 )
 _UNDESCRIBED = {"skills": [], "capacity": 0, "teams": [], "hours": []}
+# Made once, as the one below: to put a statement together anew costs as much as to carry it out.
 _PRESENT = select(*_COLUMNS).where(Table.tenant_id == bindparam("tenant"), Table.last_seen > bindparam("since"))
-"""Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
 _HANDLED = (
     select(DeskSessionRow.assigned_at, DeskSessionRow.resolved_at)
     .where(

@@ -13,10 +13,10 @@ from typing import Any
 
 from app.types import SessionKey, Side
 
+# Who goes on typing is told of so often at most; a page shows it for some seconds.
 TYPING_SECONDS = 2.0
-"""Who goes on typing is told of so often at most; a page shows it for some seconds."""
+# Signals that wait for one connection; more than these are no news.
 MAX_WAITING = 32
-"""Signals that wait for one connection; more than these are no news."""
 
 
 class SignalKind(StrEnum):

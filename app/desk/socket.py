@@ -25,8 +25,8 @@ from knowledge.text import clean
 
 router = APIRouter(prefix="/api/v1/agent", tags=["desk"])
 
+# News that come together are looked at together.
 GATHER_SECONDS = 0.02
-"""News that come together are looked at together."""
 
 
 @router.websocket("/ws")

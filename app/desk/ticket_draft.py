@@ -9,8 +9,8 @@ from agents.care import FURY_PRIORITY
 from agents.ticketing.types import NewTicket
 from agents.understanding.tickets import Category, Priority
 
+# Of the ticket of a customer who said nothing but that a person is wanted.
 SUBJECT = "人工客服跟进"
-"""Of the ticket of a customer who said nothing but that a person is wanted."""
 _PRODUCT = "product_model"
 
 

@@ -6,24 +6,24 @@ from agents import care
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome
 from agents.understanding.reading import read
 
+# Turns that failed, whatever came before them.
 FAILED = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER})
-"""Turns that failed, whatever came before them."""
+# Turns after which the customer knows no more than before; to be asked back once is a step forward, twice is not.
 HELPLESS = FAILED | {Outcome.CLARIFY}
-"""Turns after which the customer knows no more than before; to be asked back once is a step forward, twice is not."""
+# Agents whose question back is a step forward.
 _ASKS_ON_PURPOSE = frozenset({"ticket"})
-"""Agents whose question back is a step forward."""
+# What a request is worth at least; the others go by age alone.
 PRIORITIES = {
     HandoffReason.EMOTION: 2,
     HandoffReason.HIGH_STAKES: 1,
 }
-"""What a request is worth at least; the others go by age alone."""
 
 
+# Outcomes that ask for a person by themselves.
 _BY_OUTCOME = {
     Outcome.HANDOFF: HandoffReason.ASKED,
     Outcome.HIGH_STAKES: HandoffReason.HIGH_STAKES,
 }
-"""Outcomes that ask for a person by themselves."""
 
 
 def get_request(answer: Answer) -> HandoffRequest | None:

@@ -22,13 +22,13 @@ class State(StrEnum):
     CLOSED = "closed"
 
 
+# A person has the session.
 HELD = frozenset({State.ASSIGNED})
-"""A person has the session."""
+# A person may accept; the bot helps meanwhile, see `states.silent`.
 WAITING = frozenset({State.QUEUED, State.OUT_OF_HOURS})
-"""A person may accept; the bot helps meanwhile, see `states.silent`."""
 ACTIVE = HELD | WAITING
+# Messages that are read at once.
 PAGE = 200
-"""Messages that are read at once."""
 
 
 class Event(StrEnum):

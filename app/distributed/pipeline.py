@@ -17,8 +17,8 @@ from knowledge.errors import MissingDependency, Unavailable
 
 _ROOT = Path(__file__).resolve().parents[2]
 FILES_OF_A_BLOCK = 8
+# What workers hand on at once; more than that of one file is handed on alone.
 _BLOCK_BYTES = 16 * 2**20
-"""What workers hand on at once; more than that of one file is handed on alone."""
 
 
 @dataclass(frozen=True, slots=True)

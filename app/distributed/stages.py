@@ -27,8 +27,8 @@ from knowledge.sandbox.wire import ParsedReply, decode_reply, encode_reply
 from knowledge.types import DocumentMeta, FaqColumns
 
 Row = dict[str, Any]
+# Of a SHA-256 in hex, and of the keys of vectors.
 DIGITS = 64
-"""Of a SHA-256 in hex, and of the keys of vectors."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from app.doctor.types import Diagnosis, report_error, report_fine, report_warnin
 from app.settings import Settings
 
 _DATA, _DISK, _LOG = "数据目录", "磁盘空间", "日志文件"
+# Bytes; below it a write may fail any time.
 LEAST_FREE = 200_000_000
-"""Bytes; below it a write may fail any time."""
+# Bytes; a knowledge base of 10,000 fragments with its index takes some 200 MB, and a backup as much again.
 SCARCE_FREE = 2_000_000_000
-"""Bytes; a knowledge base of 10,000 fragments with its index takes some 200 MB, and a backup as much again."""
 
 
 async def check_data_dir(settings: Settings) -> Sequence[Diagnosis]:

@@ -10,17 +10,16 @@ from difflib import Match, SequenceMatcher
 from enum import StrEnum
 from itertools import islice, pairwise
 
+# Of a version; what follows is not compared.
 MAX_PARAGRAPHS = 20_000
-"""Of a version; what follows is not compared."""
+# In all hunks together.
 MAX_LINES = 1000
-"""In all hunks together."""
 MAX_LINE_CHARS = 1000
+# Paragraphs between two that surely are the same, beyond which they are not looked for one by one: difflib takes a
+# time that grows with the square, 19 s for 10,000 questions whose answers all changed.
 MAX_SEARCHED = 2000
-"""Paragraphs between two that surely are the same, beyond which they are not looked for one by one: difflib takes a
-time that grows with the square, 19 s for 10,000 questions whose answers all changed.
-"""
+# Paragraphs that stayed, on either side of those that did not.
 CONTEXT = 1
-"""Paragraphs that stayed, on either side of those that did not."""
 
 
 class LineKind(StrEnum):

@@ -11,8 +11,8 @@ from app.documents.versions import VersionService
 from app.errors import Conflict
 from knowledge.ingest import PreparedDocument
 
+# In one trial.
 MAX_DRAFTS = 50
-"""In one trial."""
 _KEPT_BYTES, _KEPT_SECONDS = 64 * 2**20, 600.0
 
 

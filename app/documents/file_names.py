@@ -42,14 +42,14 @@ _PICTURES = {
     "image/bmp": ".bmp",
     "image/webp": ".webp",
 }
+# Types that say less than the suffix of the URL; many a server calls CSV a sheet of Excel.
 _GENERIC = frozenset(
     {"", "text/plain", "application/octet-stream", "binary/octet-stream", "application/zip", "application/vnd.ms-excel"}
 )
-"""Types that say less than the suffix of the URL; many a server calls CSV a sheet of Excel."""
 _MAX_PART = 60
 _UNFIT = frozenset('\\/:*?"<>|')
+# Characters of a path that the folder of a source may take.
 _ROOM = 150
-"""Characters of a path that the folder of a source may take."""
 
 
 def choose_suffix(url: httpx.URL, media_type: str, *, pictures: bool = False) -> str | None:

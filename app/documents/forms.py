@@ -23,10 +23,10 @@ from app.http.forms import FORM, is_form, read_form
 from knowledge.text import clean
 from knowledge.types import FaqColumns
 
+# Files in one upload.
 MAX_FILES = 100
-"""Files in one upload."""
+# Other form fields in one upload: a path, an external id and a URL for each file, and what is said of all.
 MAX_FIELDS = 3 * MAX_FILES + 50
-"""Other form fields in one upload: a path, an external id and a URL for each file, and what is said of all."""
 MAX_COLUMN_CHARS = 100
 
 _MOMENT: TypeAdapter[datetime] = TypeAdapter(Moment)

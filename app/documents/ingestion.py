@@ -36,11 +36,11 @@ else:
 
 
 MAX_CONCURRENT_FILES = 8
+# Files prepared at once, over all requests: a small upload need not wait for a large one to end, nor for another's.
 MAX_FILES_OF_A_TENANT = 2
-"""Files prepared at once, over all requests: a small upload need not wait for a large one to end, nor for another's."""
 
+# What belongs to the commit of a file; it gets the connection and what will be reported, and raising undoes it all.
 Committed = Callable[[Any, FileReport], None]
-"""What belongs to the commit of a file; it gets the connection and what will be reported, and raising undoes it all."""
 
 
 @dataclass(frozen=True, slots=True)

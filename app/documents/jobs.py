@@ -15,8 +15,8 @@ from app.documents.types import FileState, Incoming
 from app.errors import NotFound, Overloaded, describe
 from knowledge.errors import InvalidDocument
 
+# Of a tenant, not settled yet; more are taken once these are.
 MAX_WAITING_FILES, MAX_WAITING_BYTES = 10_000, 2 * 2**30
-"""Of a tenant, not settled yet; more are taken once these are."""
 _POLL_SECONDS = 0.03
 
 

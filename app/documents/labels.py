@@ -23,8 +23,8 @@ _LETTER = (
     r"\u3041-\u3094\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
 )
 _HOST = rf"[{_LETTER}][{_LETTER}.-]*(?::[0-9]{{1,5}})?"
+# A page's address, or none; of what is beyond these letters browsers copy the percent-encoded form.
 URL_PATTERN = rf"^ *(?:[Hh][Tt][Tt][Pp][Ss]?://{_HOST}(?:[/?#][!-~{_LETTER}]*)?)? *$"
-"""A page's address, or none; of what is beyond these letters browsers copy the percent-encoded form."""
 Tag = Annotated[str, CLEANED, Field(max_length=MAX_TAG_CHARS)]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 UPLOADS = "/api/v1/knowledge/documents"
 PREVIEWS = f"{UPLOADS}/preview"
+# An upload may be as large as this many files of the largest size allowed.
 MAX_BATCH = 10
-"""An upload may be as large as this many files of the largest size allowed."""
+# Names, paths and ids of files, boundaries and other fields, beside the files.
 FORM_BYTES = 512 * 1024
-"""Names, paths and ids of files, boundaries and other fields, beside the files."""
 
 
 def compute_max_bytes(max_file: int) -> int:

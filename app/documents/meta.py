@@ -8,11 +8,11 @@ from app.documents.tables import Document
 from app.documents.types import Filing
 from knowledge.types import DocumentMeta
 
+# The columns that it takes, besides the id.
 META = (
     *(Document.name, Document.title, Document.category, Document.tags),
     *(Document.path, Document.product, Document.product_version, Document.dated, Document.updated_at),
 )
-"""The columns that it takes, besides the id."""
 
 
 def build_meta(document_id: str, row: Any) -> DocumentMeta:

@@ -18,8 +18,8 @@ from knowledge.chunking import ChunkOptions
 
 router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["documents"], route_class=GuardedRoute)
 
+# Of a long file so many pieces are shown.
 SHOWN = 200
-"""Of a long file so many pieces are shown."""
 
 
 class PreviewChunk(BaseModel):

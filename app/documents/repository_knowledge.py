@@ -22,10 +22,10 @@ from knowledge import text
 from knowledge.ingest import PreparedDocument
 from knowledge.types import CorrectedChunks
 
+# Notes what became of the corrections of a document of a tenant; False where there are others by now.
 Settle = Callable[[Connection, str, str, CorrectedChunks], bool]
-"""Notes what became of the corrections of a document of a tenant; False where there are others by now."""
+# What belongs to a commit besides the document; it gets the new revision, and raising undoes all of it.
 Together = Callable[[Connection, int], None]
-"""What belongs to a commit besides the document; it gets the new revision, and raising undoes all of it."""
 
 
 class StaleDocument(Exception):

@@ -18,8 +18,8 @@ from app.documents.repository_knowledge import Together, hold_revision, is_valid
 from app.documents.tables import Document, KbState
 from app.documents.types import DocumentKind, Filing
 
+# What the indexes hold of a document, besides its chunks.
 _SEARCHED = frozenset({"name", "path", "category", "tags", *FIELDS})
-"""What the indexes hold of a document, besides its chunks."""
 
 
 class PathTaken(Exception):

@@ -26,11 +26,11 @@ from app.webhooks.events import emit_event
 from knowledge.types import FaqColumns
 
 _FILE, _JOB, _ORIGINAL = IngestionFile, IngestionJob, IngestionOriginal
+# An upload that was not accepted by then never will be.
 _ABANDONED = timedelta(hours=6)
-"""An upload that was not accepted by then never will be."""
 _FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
+# As often a file that a process left is taken up again at once.
 _SOON = 3
-"""As often a file that a process left is taken up again at once."""
 _PUT_BACK: dict[str, Any] = {"state": FileState.QUEUED, "worker": "", "leased_until": None}
 
 

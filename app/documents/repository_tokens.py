@@ -21,10 +21,9 @@ from knowledge import text
 from knowledge.types import Chunk
 
 Result = TypeVar("Result")
+# Of several documents; one that has more is done alone. At 20,000 chunks, all of them done anew, another writer
+# waited 0.5 s at most, and 3 s with 1,000 at once.
 CHUNKS_AT_ONCE = 300
-"""Of several documents; one that has more is done alone. At 20,000 chunks, all of them done anew, another writer waited
-0.5 s at most, and 3 s with 1,000 at once.
-"""
 _DOCUMENTS_AT_ONCE = 500
 
 

@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.documents.tables import KbState, Term
 from knowledge.types import TermIds
 
+# Rows or values per statement.
 BATCH = 500
-"""Rows or values per statement."""
 
 T = TypeVar("T")
 

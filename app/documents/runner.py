@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from app.index_follower import Follower
 
 
+# How often progress is written, and a cancellation noticed.
 BEAT_SECONDS = 0.5
-"""How often progress is written, and a cancellation noticed."""
 INDEX_SECONDS = 60.0
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(knowledge.__file__).with_name("samples") / "documents"
 QUESTIONS = FOLDER.with_name("questions.yaml")
+# In DATA_DIR: whether they were taken in, so that those that were deleted do not come back.
 MARKER = "samples.state"
-"""In DATA_DIR: whether they were taken in, so that those that were deleted do not come back."""
 
 
 @cache

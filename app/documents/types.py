@@ -54,14 +54,14 @@ class VersionState(StrEnum):
     ARCHIVED = "archived"
 
 
+# States of versions that customers never had an answer from.
 UNPUBLISHED = (VersionState.DRAFT, VersionState.REVIEW, VersionState.SCHEDULED)
-"""States of versions that customers never had an answer from."""
 
 AT_WORK = (FileState.PARSING, FileState.EMBEDDING)
+# States that a file does not stay in.
 OPEN = (FileState.QUEUED, *AT_WORK, FileState.INDEXING)
-"""States that a file does not stay in."""
+# A file at which so many of the processes ended that read files is not tried again: it may be what ends them.
 MAX_READER_DEATHS = 3
-"""A file at which so many of the processes ended that read files is not tried again: it may be what ends them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +195,8 @@ class OutdatedTokens(Exception):
     """Terms have to be made again before an index may follow."""
 
 
+# Of the chunks that an index is to have, those that it lacks, and those that it has besides. May block.
 Difference = Callable[[frozenset[str]], tuple[frozenset[str], frozenset[str]]]
-"""Of the chunks that an index is to have, those that it lacks, and those that it has besides. May block."""
 
 
 @dataclass(frozen=True, slots=True)

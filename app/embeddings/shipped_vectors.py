@@ -11,8 +11,8 @@ from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Vector
 
+# Made by scripts/ship_vectors.py: `model`, `keys` and, as float16, `vectors`, shape (keys, dimension).
 FILE = Path(__file__).with_name("shipped_vectors.npz")
-"""Made by scripts/ship_vectors.py: `model`, `keys` and, as float16, `vectors`, shape (keys, dimension)."""
 
 
 def fill(cache: KeptEmbeddings, embedder: Embedder) -> None:

@@ -12,8 +12,8 @@ from agents.types import GIVEN, Outcome
 from app.evaluation.dialogues import Expectation, TurnKind
 from app.evaluation.text_match import contains_text, fold_text
 
+# The index of a source that is a row of the business database.
 ROWS = "SQL"
-"""The index of a source that is a row of the business database."""
 _SIGN_IN = re.compile("登录|登入|登錄|sign in|log in", re.IGNORECASE)
 
 
@@ -30,8 +30,8 @@ KIND_OF: Mapping[str, TurnKind] = {
 }
 FACTS = frozenset({TurnKind.ANSWER, TurnKind.BUSINESS})
 PERSON = frozenset({TurnKind.CARE, TurnKind.HANDOFF})
+# Where only these are right, an answer is a false one.
 SILENT = frozenset({TurnKind.REFUSE, TurnKind.CLARIFY, TurnKind.CHAT, TurnKind.REJECT, TurnKind.LOGIN})
-"""Where only these are right, an answer is a false one."""
 BRUSH_OFFS = frozenset({Outcome.IRRELEVANT, Outcome.NONSENSE, Outcome.OUT_OF_SCOPE})
 
 

@@ -6,11 +6,11 @@ import re
 import unicodedata
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+# Marks of a list and citations.
 _NOT_SAID = (
     re.compile(r"^\s*(?:\d+[.、)]|[-•·])\s+", re.MULTILINE),
     re.compile(r"\[(?:\d+|sql)\]", re.IGNORECASE),
 )
-"""Marks of a list and citations."""
 _LAYOUT = re.compile(r"(?<!\*)\*\*(?!\*)|`|\s+")
 _DASHES = str.maketrans(dict.fromkeys("~〜–—−", "-"))
 _NUMERALS = frozenset("一二两三四五六七八九十百千")

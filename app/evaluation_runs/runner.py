@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from app.evaluation.dialogues import Dialogue
 
 KIND = "evaluation"
+# The product of a tenant, of which nothing is kept.
 Sandbox = Callable[[str], AbstractAsyncContextManager[EvaluatedProduct]]
-"""The product of a tenant, of which nothing is kept."""
 _SUMMARY = ("turns", "correct", "accuracy", "false_answers", "hallucination_rate", "faithfulness", "relevance")
 
 

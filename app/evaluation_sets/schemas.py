@@ -59,8 +59,8 @@ Phrases = Annotated[
 Groups = Annotated[
     list[_Group], BeforeValidator(_wrap_groups, json_schema_input_type=_Groups | Phrase), Field(max_length=20)
 ]
+# One stands for a list of it, so that a cell of a table can hold it.
 Kinds = Annotated[_Kinds, BeforeValidator(_wrap_in_list, json_schema_input_type=_Kinds | TurnKind)]
-"""One stands for a list of it, so that a cell of a table can hold it."""
 Say = Annotated[str, CLEANED, Field(min_length=1, max_length=2000)]
 Tag = Annotated[str, CLEANED, Field(max_length=64)]
 Key = Annotated[str, Field(max_length=MAX_KEY_CHARS, pattern=r"^[A-Za-z0-9_.:@-]*$")]

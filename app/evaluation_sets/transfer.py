@@ -21,6 +21,7 @@ from knowledge.errors import DocumentTooLarge
 from knowledge.parsing.decoding import decode
 from knowledge.sheets import SheetOptions, SheetRow, Spreadsheet
 
+# What the columns of a table may be called.
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "编号", "对话"),
     "question": ("question", "say", "query", "问题", "问法", "顾客说"),
@@ -34,13 +35,12 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "note": ("note", "备注"),
     "date_dependent": ("date_dependent", "取决于日期"),
 }
-"""What the columns of a table may be called."""
 COLUMNS = tuple(_NAMES)
 _FLAGS = dict.fromkeys(("yes", "y", "true", "t", "on", "1", "是"), True) | dict.fromkeys(
     ("", "no", "n", "false", "f", "off", "0", "否"), False
 )
+# Between wordings of which one is enough; what has to be said besides stands in a line of its own.
 _OR = re.compile(r"(?<!\\)\|")
-"""Between wordings of which one is enough; what has to be said besides stands in a line of its own."""
 MAX_ROWS = 20_000
 _OPTIONS = SheetOptions(rows=MAX_ROWS)
 _FILE = "评测集"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from app.evaluation.dialogues import Dialogue
 
+# Of one tenant.
 MAX_SETS = 200
-"""Of one tenant."""
+# Of one set.
 MAX_CASES = 5000
-"""Of one set."""
+# Of one case.
 MAX_TURNS = 50
-"""Of one case."""
 MAX_KEY_CHARS = 64
 
 

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from agents.types import Question
     from app.faqs.repository import FaqRepository
 
+# For entries that changed; a question that comes while more of them are read than that is answered without them.
 WAIT_SECONDS = 1.0
-"""For entries that changed; a question that comes while more of them are read than that is answered without them."""
 RETRY_SECONDS = 30.0
 NOTHING = Book((), (), None, None)
+# The revision that brought an entry, the entry, and what is known of its wordings.
 Kept = tuple[int, CuratedEntry, list[Wording]]
-"""The revision that brought an entry, the entry, and what is known of its wordings."""
 
 
 @dataclass(slots=True)

@@ -14,10 +14,10 @@ from app.faqs.transfer import FaqRowRefused, FaqSheetRow
 from app.faqs.types import Faq, FaqDraft, FaqState
 from app.ids import create_id
 
+# Entries of one transaction: others get in between, and a file that is sent again goes on where it was cut short.
 TOGETHER = 50
-"""Entries of one transaction: others get in between, and a file that is sent again goes on where it was cut short."""
+# A row that was checked: its number, the id it names, its entry.
 Good = tuple[int, str, FaqDraft]
-"""A row that was checked: its number, the id it names, its entry."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from app.faqs.tables import FaqWordingRow as Wording
 from app.faqs.types import Faq, FaqState
 
 T = TypeVar("T")
+# Values of one statement.
 BATCH = 500
-"""Values of one statement."""
 
 
 class WordingTaken(Exception):

@@ -17,16 +17,16 @@ from knowledge.chunking import MAX_ANSWER_CHARS
 Wording = Annotated[str, CLEANED, Field(max_length=MAX_QUESTION_CHARS)]
 
 
+# A letter or digit; without one nothing is left of a question. `checked` takes letters of other scripts too.
 _WORD = (
     r"[0-9A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0400-\u0481"
     r"\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]"
 )
-"""A letter or digit; without one nothing is left of a question. `checked` takes letters of other scripts too."""
+# What a browser is sent, in the form in which it is sent; `safe_address` takes other letters too.
 _ADDRESS = (
     r"^(?:https?://[A-Za-z0-9][A-Za-z0-9.:-]*(?:[/?#][!-\[\]-~]*)?"
     r"|(?:mailto|tel):[!-\"$-.0->@-\[\]-~][!-\[\]-~]*)$"
 )
-"""What a browser is sent, in the form in which it is sent; `safe_address` takes other letters too."""
 _ONE_ACTION: dict[str, Any] = {
     "oneOf": [
         {"required": ["url"], "properties": {"url": {"pattern": _ADDRESS}, "message": {"maxLength": 0}}},

@@ -17,8 +17,8 @@ from app.documents.types import DocumentKind
 from app.keys.tables import ApiKey
 from app.people.tables import PersonRow
 
+# The channel of conversations in the widget and on the chat page.
 SITE = "web"
-"""The channel of conversations in the widget and on the chat page."""
 
 
 @dataclass(frozen=True, slots=True)

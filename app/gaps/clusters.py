@@ -8,16 +8,14 @@ import numpy as np
 
 from knowledge.types import Matrix, Vector
 
+# Neighbours of a question whose mean similarity, the local density, is subtracted, so that one threshold holds in a
+# base of invoices alone and in one of everything (cross-domain similarity local scaling, Conneau et al. 2018).
 NEIGHBOURS = 4
-"""Neighbours of a question whose mean similarity, the local density, is subtracted, so that one threshold holds in a
-base of invoices alone and in one of everything (cross-domain similarity local scaling, Conneau et al. 2018).
-"""
+# Mean similarity at which two clusters are one. Purity comes before few clusters: two gaps of one topic are merged by
+# a click, while one gap of two topics would be answered wrongly. See docs/gaps.md for the figures.
 THRESHOLD = -0.55
-"""Mean similarity at which two clusters are one. Purity comes before few clusters: two gaps of one topic are merged by
-a click, while one gap of two topics would be answered wrongly. See docs/gaps.md for the figures.
-"""
+# Sentences of the background that the centre of few questions leans on.
 _PRIOR = 5
-"""Sentences of the background that the centre of few questions leans on."""
 
 
 def compute_similarities(questions: Matrix, background: Matrix) -> Matrix:

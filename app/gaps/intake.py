@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from app.db.engine import Database
 
 MOST_QUESTIONS = 200
+# Drafts that somebody may have thought about, and that are not replaced.
 _WRITTEN = frozenset({DraftOrigin.MODEL, DraftOrigin.EDITED})
-"""Drafts that somebody may have thought about, and that are not replaced."""
 
 
 class GapIntake:

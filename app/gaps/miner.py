@@ -21,10 +21,10 @@ from knowledge.ingest import EmbedderOf
 from knowledge.types import Retrieval
 
 HOUR = 3
+# Questions of a gap that are searched again.
 ASKED_AGAIN = 5
-"""Questions of a gap that are searched again."""
+# Share of them that has to be found before a gap counts as answered.
 ANSWERED_SHARE = 2 / 3
-"""Share of them that has to be found before a gap counts as answered."""
 
 Search = Callable[[str, str], Awaitable[Retrieval]]
 

@@ -20,8 +20,8 @@ from app.ids import create_id
 from app.privacy import mask_personal_data
 
 WEEK = timedelta(days=7)
+# Turns before a question that are shown with it.
 CONTEXT = 2
-"""Turns before a question that are shown with it."""
 SAID_CHARS = 200
 _GAP = ("id", "state", "question", "checked", "merged_into", "created_at", "updated_at")
 _COUNTS = tuple(name for name in Counts.__dataclass_fields__ if name != "reasons")

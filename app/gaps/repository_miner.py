@@ -16,12 +16,12 @@ from app.gaps import repository_drafts as drafts
 from app.gaps import repository_misses as misses
 from app.gaps.types import Gap, GapEvent, GapState, Miss
 
+# Questions that are clustered in one run; the distance of each to each is held at once.
 MOST_NEW = 1500
-"""Questions that are clustered in one run; the distance of each to each is held at once."""
+# Gaps that a new question may belong to, and how many questions represent each.
 MOST_GAPS, EACH = 500, 4
-"""Gaps that a new question may belong to, and how many questions represent each."""
+# Questions of a gap from which those are taken that are searched once more.
 LOOKED_AT = 20
-"""Questions of a gap from which those are taken that are searched once more."""
 
 
 @dataclass(frozen=True, slots=True)

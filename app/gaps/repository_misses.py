@@ -25,12 +25,12 @@ from app.tickets.tables import Ticket, TicketEvent
 from app.traces.tables import StoredTrace
 from app.traces.trace_codec import decompress_body
 
+# Agents that answer out of what the company wrote. What others could not do says nothing of the knowledge base.
 ANSWERING = frozenset({"knowledge", "curated"})
-"""Agents that answer out of what the company wrote. What others could not do says nothing of the knowledge base."""
+# Of one kind, in one run: the latest.
 MOST = 5000
-"""Of one kind, in one run: the latest."""
+# Turns before a person was called, among which the question of the card is.
 LOOKED_BACK = 12
-"""Turns before a person was called, among which the question of the card is."""
 NOT_STAFF = ("customer", "bot", "system")
 _COLUMNS = tuple(getattr(GapItemRow, field.name) for field in fields(Miss))
 

@@ -17,8 +17,8 @@ from app.gaps.tables import KnowledgeGap
 from app.webhooks.events import emit_event
 
 DETECTED = "gap.detected"
+# Gap and time of turns that the knowledge base did not answer.
 Asked = Sequence[tuple[str, datetime]]
-"""Gap and time of turns that the knowledge base did not answer."""
 
 
 @dataclass(frozen=True, slots=True)

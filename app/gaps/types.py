@@ -24,10 +24,10 @@ class MissReason(StrEnum):
     TICKET = "ticket"
 
 
+# The reasons that the search itself gave: a search that finds the answer by now takes them back.
 BY_OUTCOME = frozenset(
     {MissReason.NO_EVIDENCE, MissReason.CANNOT_ANSWER, MissReason.CLARIFY, MissReason.LOW_CONFIDENCE}
 )
-"""The reasons that the search itself gave: a search that finds the answer by now takes them back."""
 
 
 class GapState(StrEnum):
@@ -42,8 +42,8 @@ class GapState(StrEnum):
     RESOLVED = "resolved"
 
 
+# States in which somebody has something to do.
 WAITING = (GapState.OPEN, GapState.DRAFTED, GapState.IN_REVIEW)
-"""States in which somebody has something to do."""
 
 
 @dataclass(frozen=True, slots=True)

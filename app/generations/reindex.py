@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from app.settings import Settings
     from app.tenants import Tenants
 
+# Chunks whose sentences are embedded between two looks at whether the run was cancelled.
 SENTENCES = 16
-"""Chunks whose sentences are embedded between two looks at whether the run was cancelled."""
 KIND = "reindex"
 
 

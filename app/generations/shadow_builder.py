@@ -22,10 +22,10 @@ from knowledge.types import Chunk, Matrix
 if TYPE_CHECKING:
     from app.documents.repository_feed import IndexFeed
 
+# Chunks between two looks at whether the run was cancelled.
 PART = 32
-"""Chunks between two looks at whether the run was cancelled."""
+# Documents may come in meanwhile: what they bring is less each time.
 ATTEMPTS = 20
-"""Documents may come in meanwhile: what they bring is less each time."""
 Progress = Callable[[int, int], Awaitable[None]]
 
 

@@ -36,8 +36,8 @@ from knowledge.text import clean
 router = APIRouter(prefix="/api/v1/agent", tags=["desk"], route_class=GuardedRoute)
 
 SessionId = Annotated[str, Path(max_length=64)]
+# Conversations of a customer.
 SHOWN = 50
-"""Conversations of a customer."""
 
 
 @router.get("/history")

@@ -17,8 +17,8 @@ from app.history.excerpt import find_excerpt
 from app.history.types import FoundConversation, HistoryFilter, Standing
 from app.tickets.tables import Ticket
 
+# Up to which what is found is counted.
 MAX_TOTAL = 1000
-"""Up to which what is found is counted."""
 _DESK, _ACTIVE = DeskSessionRow, [state.value for state in ACTIVE]
 _AT_DESK = and_(_DESK.tenant_id == Conversation.tenant_id, _DESK.session_id == Conversation.session_id)
 _OWN_TURN = and_(StoredTurn.tenant_id == Conversation.tenant_id, StoredTurn.session_id == Conversation.session_id)

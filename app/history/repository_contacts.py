@@ -13,8 +13,8 @@ from app.desk.tables import DeskNoteRow, DeskStaff
 from app.history.types import ContactNote, ContactTicket, ContactVote
 from app.tickets.tables import Ticket
 
+# Of each kind, the latest.
 MOST = 50
-"""Of each kind, the latest."""
 
 
 class ContactHistory:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 TURN, MESSAGE, NOTE = "turn", "message", "note"
 _INSERT = insert(get_table(Table))
+# Random numbers of SQLite's rows: two of a billion texts are alike once in some billions.
 _ROW_BITS = 62
-"""Random numbers of SQLite's rows: two of a billion texts are alike once in some billions."""
+# SQLite's full-text table, and the name of PostgreSQL's index.
 INDEX = "conversation_texts_index"
-"""SQLite's full-text table, and the name of PostgreSQL's index."""
 _MATCHES = text(f"SELECT rowid FROM {INDEX} WHERE {INDEX} MATCH :phrases").columns(literal_column("rowid"))
 
 

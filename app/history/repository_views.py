@@ -12,8 +12,8 @@ from app.history.tables import SavedViewRow as Table
 from app.history.types import SavedView
 from app.ids import create_id
 
+# Views of a tenant.
 MOST = 200
-"""Views of a tenant."""
 
 
 class SavedViews:

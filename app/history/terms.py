@@ -15,14 +15,14 @@ from knowledge.text import Analyzer, clean, fold, is_chinese_word
 
 _HAN = "\u3400-\u9fff\uf900-\ufaff"
 _TERM = re.compile(rf"[{_HAN}]|(?:(?![{_HAN}])[^\W_])+")
+# Of one text.
 MAX_TERMS = 5000
-"""Of one text."""
+# Of one search.
 MAX_WORDS = 12
-"""Of one search."""
+# Of the longest Chinese word.
 WORD_CHARS = 4
-"""Of the longest Chinese word."""
+# From so many letters on a word is found by its beginning.
 PREFIX_CHARS = 3
-"""From so many letters on a word is found by its beginning."""
 
 
 def build_terms(*texts: str) -> str:

@@ -15,8 +15,8 @@ from knowledge.filters import Filter
 from knowledge.index import Snapshot, has_vectors
 from knowledge.types import Hit, Retrieval
 
+# How far down the recalls the place of a piece is looked for.
 PLACES = 500
-"""How far down the recalls the place of a piece is looked for."""
 _REACHED = {stage: place for place, stage in enumerate(Stage)}
 
 

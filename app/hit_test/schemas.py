@@ -46,8 +46,8 @@ class DraftKeyIn(BaseModel):
     version: Annotated[StrictInt, Field(ge=1, le=2**31), WHOLE]
 
 
+# Versions, each of another document; true stands for the newest open one of every document.
 DraftsIn = Annotated[list[DraftKeyIn], Field(min_length=1, max_length=50)] | Literal[True]
-"""Versions, each of another document; true stands for the newest open one of every document."""
 
 
 def draft_choice(drafts: list[DraftKeyIn] | Literal[True]) -> DraftChoice:

@@ -12,10 +12,10 @@ from collections.abc import Collection
 from typing import Any, Protocol
 
 SWEEP_SECONDS = 0.5
+# How long the last of an answer may take once a connection is closed.
 CLOSE_SECONDS = 10.0
-"""How long the last of an answer may take once a connection is closed."""
+# Connections beyond the limit that are still told 503, or that the server is alive; further ones are cut.
 RESERVE = 64
-"""Connections beyond the limit that are still told 503, or that the server is alive; further ones are cut."""
 
 
 class Connection(Protocol):

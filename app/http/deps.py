@@ -161,19 +161,19 @@ def read_shown_key(request: Request) -> str | None:
     return request.headers.get("x-api-key") or SIGN_IN.read_value(request) or None
 
 
+# The caller's tenant, for every role but that of metrics.
 TenantId = Annotated[str, Depends(Allow(*TALKING))]
-"""The caller's tenant, for every role but that of metrics."""
+# The same where the conversation of the path is the caller's, see `app.conversations.access`.
 HolderTenant = Annotated[str, Depends(AllowHolder(*TALKING))]
-"""The same where the conversation of the path is the caller's, see `app.conversations.access`."""
+# The same for messages of customers.
 TurnTenant = Annotated[str, Depends(Allow(*TALKING, turns=True))]
-"""The same for messages of customers."""
 StaffTenant = Annotated[str, Depends(Allow(*STAFF))]
+# For staff, and for servers of the company: keys that nobody else sees.
 CompanyTenant = Annotated[str, Depends(Allow(*STAFF, Role.SERVER))]
-"""For staff, and for servers of the company: keys that nobody else sees."""
+# For those who lead people who serve customers.
 LeadTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.LEAD))]
-"""For those who lead people who serve customers."""
+# For servers of the company, which know who its customers are.
 BackendTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.SERVER))]
-"""For servers of the company, which know who its customers are."""
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
 MetricsTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.METRICS))]
 PUBLIC = Depends(allow_anyone)

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 
 T = TypeVar("T")
+# As proxies write it into their logs; nobody reads it.
 CLIENT_LEFT = 499
-"""As proxies write it into their logs; nobody reads it."""
 
 
 async def run_while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T | None:

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 SCHEMA = "/openapi.json"
+# What is used of the npm package swagger-ui-dist, unchanged; version, licence and digests stand in its manifest.
 FOLDER = Path(__file__).with_name("swagger_ui")
-"""What is used of the npm package swagger-ui-dist, unchanged; version, licence and digests stand in its manifest."""
 FILES = "swagger-ui-bundle.js", "swagger-ui.css", "favicon-32x32.png"
 _SCRIPT, _STYLE, _ICON = (f"/docs/{name}" for name in FILES)
+# Without the badge, for which a browser would send the document's address to a validator elsewhere.
 _OPTIONS = {"validatorUrl": None, "docExpansion": "none"}
-"""Without the badge, for which a browser would send the document's address to a validator elsewhere."""
 
 
 async def is_documented(container: Container) -> bool:

@@ -12,8 +12,8 @@ from pydantic_core import CoreSchema, core_schema
 
 from knowledge.text import clean
 
+# One character that is left of a text by `clean` and `strip`, as a pattern of JSON Schema.
 VISIBLE = r"[^\s\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
-"""One character that is left of a text by `clean` and `strip`, as a pattern of JSON Schema."""
 _NUMBER = re.compile(r"\s*[-+]?[\d.]+(e[-+]?\d+)?\s*", re.IGNORECASE)
 
 
@@ -51,18 +51,17 @@ def _convert_to_utc(value: datetime) -> datetime:
         raise ValueError("超出了能表示的时间：年份要在 1 到 9999 之间") from error
 
 
+# Before its length is looked at, a text loses what nobody sees and the white space around it. Not for a text with a
+# pattern: before it, the pattern would leave the schema; behind it, the schema would refuse what is taken.
 CLEANED = _Cleaned()
-"""Before its length is looked at, a text loses what nobody sees and the white space around it. Not for a text with a
-pattern: before it, the pattern would leave the schema; behind it, the schema would refuse what is taken.
-"""
+# The same for a text whose pattern was met as it came.
 TIDIED = AfterValidator(_clean_text)
-"""The same for a text whose pattern was met as it came."""
+# A time with its zone, in UTC; the last hours of the year 9999 in the west have none.
 Moment = Annotated[AwareDatetime, BeforeValidator(_require_text_time), AfterValidator(_convert_to_utc)]
-"""A time with its zone, in UTC; the last hours of the year 9999 in the west have none."""
+# Stands behind the bounds of a `StrictInt`: before them, they would leave its schema.
 WHOLE = BeforeValidator(_convert_whole_number)
-"""Stands behind the bounds of a `StrictInt`: before them, they would leave its schema."""
+# Rows before a page; SQL does not take every integer.
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
-"""Rows before a page; SQL does not take every integer."""
+# Of the secret of a session.
 MAX_TOKEN_CHARS = 256
-"""Of the secret of a session."""
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]{1,64}$")]

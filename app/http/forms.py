@@ -14,8 +14,8 @@ from app.errors import InvalidRequest
 
 FORM = "multipart/form-data"
 _FIELD = "file"
+# Other fields beside the one file, which nobody looks at.
 _FIELDS = 10
-"""Other fields beside the one file, which nobody looks at."""
 _FILE = {"type": "string", "format": "binary", "description": "文件"}
 
 

@@ -10,13 +10,13 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from app.http.connections import CLOSE_SECONDS, SWEEP_SECONDS
 
 MIN_FRAME_BYTES = 64 * 1024
+# Continuation frames of one message: empty ones count nothing towards its size.
 MAX_PIECES = 256
-"""Continuation frames of one message: empty ones count nothing towards its size."""
+# Messages of one read that wait; after each read the connection is not read until all of them were taken.
 MAX_QUEUED = 256
-"""Messages of one read that wait; after each read the connection is not read until all of them were taken."""
 
+# How long the other side has to answer a close.
 ANSWER_SECONDS = 3.0
-"""How long the other side has to answer a close."""
 
 _INVALID_DATA, _POLICY_VIOLATION, _MESSAGE_TOO_BIG = 1007, 1008, 1009
 

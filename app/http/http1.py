@@ -18,13 +18,13 @@ from app.http.body import RECEIVED
 from app.http.connections import CLOSE_SECONDS, SWEEP_SECONDS, ServerConnections
 from app.ids import make_random_hex
 
+# Method, address and headers; a question of 2000 Chinese characters in an address takes 18,000.
 MAX_HEAD_BYTES = 32 * 1024
-"""Method, address and headers; a question of 2000 Chinese characters in an address takes 18,000."""
 MAX_HEADERS = 100
+# How much of a body that nobody wants is read after the answer: a client that still sends would lose the answer.
 LINGER_BYTES, LINGER_SECONDS = 1 << 20, 2.0
-"""How much of a body that nobody wants is read after the answer: a client that still sends would lose the answer."""
+# A client that takes nothing of an answer for so long is cut.
 STALL_SECONDS = 30.0
-"""A client that takes nothing of an answer for so long is cut."""
 
 
 class BoundedHttp(HttpToolsProtocol):

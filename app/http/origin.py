@@ -19,8 +19,8 @@ _FORWARDING = frozenset(
     (b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"x-cluster-client-ip", b"true-client-ip", b"cf-connecting-ip")
 )
 _TELLING = _FORWARDING | {b"origin", b"sec-fetch-site"}
+# `none`: the user typed the address.
 _OWN_SITE = frozenset((b"same-origin", b"none"))
-"""`none`: the user typed the address."""
 
 
 class OriginMiddleware:

@@ -14,11 +14,11 @@ from app.http.frames import MIN_FRAME_BYTES, BoundedSockets
 from app.http.http1 import BoundedHttp
 from app.settings import Settings
 
+# Databases, indexes and connections to other services.
 OWN_FILES = 256
-"""Databases, indexes and connections to other services."""
 MAX_FILES = 65_536
+# A character outside the basic plane, as JSON escapes it.
 _BYTES_PER_CHAR = 12
-"""A character outside the basic plane, as JSON escapes it."""
 
 
 def build_server_config(app: FastAPI, settings: Settings, **options: Any) -> uvicorn.Config:

@@ -12,8 +12,8 @@ from app.http.disconnects import run_while_connected
 from knowledge.ingest import DocumentReader
 from knowledge.sheets import SheetOptions, Spreadsheet
 
+# Reads a file under the name that errors tell. Raises InvalidDocument, ParsingUnavailable.
 SheetReader = Callable[[str, bytes, SheetOptions], Awaitable[Spreadsheet]]
-"""Reads a file under the name that errors tell. Raises InvalidDocument, ParsingUnavailable."""
 
 
 def build_sheet_reader(request: Request, wiring: Any, tenant: str) -> SheetReader:

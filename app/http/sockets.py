@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from app.wiring.container import Container
 
 
+# How long a first frame is waited for that only may say where to go on; one that has to bring the key has longer.
 EAGER_SECONDS = 1.0
-"""How long a first frame is waited for that only may say where to go on; one that has to bring the key has longer."""
+# Proxies close a connection that is silent for 30 to 60 s.
 PING_SECONDS = 20.0
-"""Proxies close a connection that is silent for 30 to 60 s."""
+# A client that does not read for so long is cut; it goes on from its last number when it is back.
 SEND_SECONDS = 10.0
-"""A client that does not read for so long is cut; it goes on from its last number when it is back."""
 UNAUTHORIZED, FORBIDDEN, TRY_AGAIN, RESTART = 4401, 4403, 1013, 1012
 _CODES = {Forbidden: FORBIDDEN, RateLimited: TRY_AGAIN, IdentityUnavailable: TRY_AGAIN}
 _PROTOCOL, _KEY_PREFIX = "yingda", "key."
@@ -49,8 +49,8 @@ class TurnedAway(Exception):
         self.reason = reason
 
 
+# Raises TurnedAway.
 Guard = Callable[[], Awaitable[None]]
-"""Raises TurnedAway."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from app.types import Proof
 HEADER = "Idempotency-Key"
 REPLAYED = {"Idempotency-Replayed": "true"}
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
+# Fields that may be others when a request is sent again: proofs are renewed, and the key is not what is asked.
 _PROOFS = {"user_token", "session_token", "client_id"}
-"""Fields that may be others when a request is sent again: proofs are renewed, and the key is not what is asked."""
 _LONGEST_ID = 64
 
 

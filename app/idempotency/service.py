@@ -18,8 +18,8 @@ from app.idempotency.types import KeptResponse, Receipt, RetryKey, apply_pad
 from app.ids import create_id
 
 T = TypeVar("T")
+# How long a retry waits for the first attempt; proxies wait for a minute.
 WAIT_SECONDS = 55.0
-"""How long a retry waits for the first attempt; proxies wait for a minute."""
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
 
 

@@ -7,8 +7,8 @@ import hmac
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+# How long a request is remembered.
 LIFETIME = timedelta(hours=24)
-"""How long a request is remembered."""
 JSON = "application/json"
 
 

@@ -13,8 +13,8 @@ from loguru import logger
 from knowledge.embeddings.base import Embedder
 
 LOG_SECONDS = 5.0
+# Chunks between two looks into the cache, where another replica may have put what it embedded meanwhile.
 PART = 64
-"""Chunks between two looks into the cache, where another replica may have put what it embedded meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from app.documents.repository_feed import IndexFeed
 
 
+# How often SQL is asked for commits of other processes: one row per tenant, about 0.3 ms.
 POLL_SECONDS = 0.5
-"""How often SQL is asked for commits of other processes: one row per tenant, about 0.3 ms."""
+# How late it may learn that the database, or the embedder, is back.
 MAX_BACKOFF_SECONDS = 5.0
-"""How late it may learn that the database, or the embedder, is back."""
 
 
 class Indexer:

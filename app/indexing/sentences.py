@@ -15,16 +15,15 @@ from knowledge.buckets import Buckets
 from knowledge.index import Index, Snapshot
 from knowledge.types import Chunk
 
+# Without a change of any index: while documents come in, their chunks are embedded first.
 QUIET_SECONDS = 1.0
-"""Without a change of any index: while documents come in, their chunks are embedded first."""
+# Longer where changes follow each other: so many times what lies between the last two. Whoever imports may be another
+# process, which has the processors to itself then.
 QUIET_GAPS, MAX_GAP_SECONDS = 3.0, 30.0
-"""Longer where changes follow each other: so many times what lies between the last two. Whoever imports may be another
-process, which has the processors to itself then.
-"""
+# Chunks between two looks at whether documents come in.
 PART = 4
-"""Chunks between two looks at whether documents come in."""
+# Buckets whose chunks are read together. What is in one with a new chunk is learnt again: its vectors are kept.
 AT_ONCE = 256
-"""Buckets whose chunks are read together. What is in one with a new chunk is learnt again: its vectors are kept."""
 
 
 class SentenceLearner:

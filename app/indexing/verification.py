@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from app.indexing.indexer import Indexer
 
 HOUR = 4
+# Chunks looked at between two looks at whether the run was cancelled.
 PART = 200
-"""Chunks looked at between two looks at whether the run was cancelled."""
 FOLLOW_SECONDS, ATTEMPTS = 60.0, 5
 EXAMPLES = 20
+# BM25 in float32 against float64, relative.
 SCORE_TOLERANCE = 1e-3
-"""BM25 in float32 against float64, relative."""
 
 
 class VerificationOptions(BaseModel):

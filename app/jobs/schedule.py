@@ -12,8 +12,8 @@ from loguru import logger
 from app.db.base import now
 from app.errors import Description, describe
 
+# A job that is late runs once, however late: the scheduler would skip it after a second, a daily one for a day.
 _DEFAULTS = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
-"""A job that is late runs once, however late: the scheduler would skip it after a second, a daily one for a day."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from app.jobs.repository import RunRepository
 from app.jobs.types import OPEN, JobKind, JobRun, RunState
 from app.problems import describe_problem
 
+# Runs of a tenant that are queued or running.
 MAX_OPEN = 100
-"""Runs of a tenant that are queued or running."""
 
 
 class JobService:

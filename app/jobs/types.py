@@ -27,8 +27,8 @@ class RunState(StrEnum):
 
 
 OPEN = (RunState.QUEUED, RunState.RUNNING)
+# As often a process may end while it has a run; then the run is what ends it.
 MAX_INTERRUPTIONS = 3
-"""As often a process may end while it has a run; then the run is what ends it."""
 INTERRUPTED = {"code": "job_interrupted", "message": f"任务连续 {MAX_INTERRUPTIONS} 次因进程退出而中断，不再重试。"}
 
 

@@ -17,12 +17,12 @@ from app.jobs.repository_queue import ClaimedRun, RunQueue
 from app.jobs.types import Cancelled, JobKind, RunState
 from app.work_loop import WorkLoop
 
+# In one process; of one tenant and kind one in all processes.
 MAX_CONCURRENT_RUNS = 2
-"""In one process; of one tenant and kind one in all processes."""
+# How often progress is written, and a cancellation noticed.
 BEAT_SECONDS = 0.5
-"""How often progress is written, and a cancellation noticed."""
+# How long a run has to stop by itself once `progress` says that it is cancelled.
 CANCEL_SECONDS = 5.0
-"""How long a run has to stop by itself once `progress` says that it is cancelled."""
 Ended = Callable[[str, str, str], None]
 
 

@@ -13,8 +13,8 @@ from app.errors import RateLimited, Unauthorized
 from app.keys.service import FRESH_SECONDS, KeyRing, hash_key
 from app.limits.attempts import Attempts
 
+# What every JSON object in base64url begins with.
 _JWT = "eyJ"
-"""What every JSON object in base64url begins with."""
 _MAX_PROVED = 4096
 
 

@@ -16,8 +16,8 @@ from app.keys.service import KeyRing, create_key, hash_key
 from knowledge.filters import EVERYTHING, Filter
 
 T = TypeVar("T")
+# Roles whose keys may be bound to some documents: what else they read are conversations.
 _FOR_CUSTOMERS = (Role.CLIENT, Role.SERVER)
-"""Roles whose keys may be bound to some documents: what else they read are conversations."""
 
 
 class KeyManagement:

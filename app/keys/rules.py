@@ -12,11 +12,11 @@ from knowledge.text import clean
 
 MAX_NAME_CHARS = 100
 MAX_ORIGINS = 50
+# How long the secret before a rotation works, unless told.
 GRACE_HOURS = 24.0
-"""How long the secret before a rotation works, unless told."""
 MAX_GRACE_HOURS = 24.0 * 30
+# How far the end of a key may lie ahead.
 MAX_DAYS = 3650
-"""How far the end of a key may lie ahead."""
 
 
 def check_name(text: str) -> str:

@@ -37,11 +37,11 @@ _BY_ROLE: dict[str, Any] = {
     ]
 }
 Name = Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_NAME_CHARS)]
+# As browsers send it: names of other alphabets in Punycode.
 Origin = Annotated[
     str,
     Field(max_length=300, pattern=r"^[Hh][Tt][Tt][Pp][Ss]?://(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[::1\])(?::[0-9]{1,5})?/?$"),
 ]
-"""As browsers send it: names of other alphabets in Punycode."""
 
 
 class KeyIn(BaseModel):

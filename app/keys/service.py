@@ -18,14 +18,14 @@ from app.keys.repository import KeySnapshot, KeyStamp
 from app.limits.attempts import Attempts
 from app.limits.types import Rate
 
+# Makes a leaked key easy to search for.
 PREFIX = "yd-"
-"""Makes a leaked key easy to search for."""
+# Id of the key that is not stored.
 FIRST_KEY = "first"
-"""Id of the key that is not stored."""
+# Its name: where it stands.
 FIRST_KEY_NAME = "API_KEY"
-"""Its name: where it stands."""
+# How long a revoked key may still work, and a new one may not work yet.
 FRESH_SECONDS = 0.5
-"""How long a revoked key may still work, and a new one may not work yet."""
 
 
 def create_key() -> str:

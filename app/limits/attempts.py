@@ -11,8 +11,8 @@ from app.limits.pause import Pause
 from app.limits.types import LimitKind, Rate, normalize_address
 from app.limits.windows import Counters, MemoryCounters
 
+# Codes of what may be a guess; a token that ran out is none.
 GUESSES = frozenset({"unauthorized", "invalid_user_token"})
-"""Codes of what may be a guess; a token that ran out is none."""
 _TOO_OFTEN = "密钥或令牌错误的次数太多，请稍后再试。"
 
 

@@ -11,8 +11,8 @@ from typing import Protocol
 
 from app.limits.types import LimitKind
 
+# One more of a kind, of a name, of at most so many; 0 is no limit.
 LeaseRequest = tuple[LimitKind, Hashable, int]
-"""One more of a kind, of a name, of at most so many; 0 is no limit."""
 
 
 class Lease:

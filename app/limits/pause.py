@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+# Where so many wait already, waiting is what costs.
 SECONDS, MOST = 0.5, 1000
-"""Where so many wait already, waiting is what costs."""
 
 
 class Pause:

@@ -14,6 +14,7 @@ from app.redis.server import RedisServer
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
+# The windows of `Windows.count`, by the clock of Redis; one step, whoever else counts at the same moment.
 SCRIPT = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
@@ -36,7 +37,6 @@ for i, key in ipairs(KEYS) do
 end
 return false
 """
-"""The windows of `Windows.count`, by the clock of Redis; one step, whoever else counts at the same moment."""
 
 
 class RedisCounters:

@@ -20,10 +20,10 @@ from app.redis.server import RedisServer
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
+# How long a lease counts that nobody renews, and how often they are renewed.
 SECONDS, ROUND_SECONDS = 30.0, 10.0
-"""How long a lease counts that nobody renews, and how often they are renewed."""
+# Leases of one command.
 _AT_ONCE = 500
-"""Leases of one command."""
 TAKE = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000

@@ -20,10 +20,10 @@ from app.limits.urgent import UrgentReplies
 from app.limits.windows import Counters, MemoryCounters, Wanted
 from app.metrics import Metrics
 
+# After which it is worth trying again where too many turns are under way.
 FULL_SECONDS = 5
-"""After which it is worth trying again where too many turns are under way."""
+# Of the turn that runs.
 _SENDER: ContextVar[Requester] = ContextVar("sender", default=NOBODY)
-"""Of the turn that runs."""
 
 
 @dataclass(frozen=True, slots=True)

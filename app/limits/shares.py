@@ -6,11 +6,11 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable
 
+# Over which use is averaged; what was longer ago counts less and less.
 MEAN_SECONDS = 5.0
-"""Over which use is averaged; what was longer ago counts less and less."""
 _FORGET_SECONDS = 10 * MEAN_SECONDS
+# The share of all use beyond which a tenant leaves the last place to the others: twice what these had together.
 MOST_OF_ALL = 2 / 3
-"""The share of all use beyond which a tenant leaves the last place to the others: twice what these had together."""
 
 
 class _Mean:

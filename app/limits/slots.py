@@ -14,8 +14,8 @@ from app.errors import QueueTimeout
 from app.limits.shares import PlaceShares
 from knowledge.work_place import PLACE
 
+# How long a tenant that took a place has its share of them: who asks again and again finds it free.
 LATELY_SECONDS = 2.0
-"""How long a tenant that took a place has its share of them: who asks again and again finds it free."""
 _Line = OrderedDict[Hashable, deque[asyncio.Future[None]]]
 
 

@@ -14,12 +14,12 @@ from typing import Protocol
 
 from app.limits.types import LimitKind, Rate
 
+# Of each kind; beyond them those are forgotten that were not heard of for the longest time. Some 5 MB.
 MAX_NAMES = 20_000
-"""Of each kind; beyond them those are forgotten that were not heard of for the longest time. Some 5 MB."""
 
 
+# One more of a kind, of a name, within a rate.
 Wanted = tuple[LimitKind, Hashable, Rate]
-"""One more of a kind, of a name, within a rate."""
 
 
 class Counters(Protocol):

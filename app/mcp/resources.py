@@ -19,8 +19,8 @@ from app.client.yingda_client import AsyncClient
 
 URI_PREFIX = "yingda://documents/"
 PAGE_SIZE = 100
+# Of one document; `get_document` reads the rest.
 MAX_CHARS = 200_000
-"""Of one document; `get_document` reads the rest."""
 _CHUNKS_PER_PAGE = 200
 
 

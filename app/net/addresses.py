@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 
+# All that is handed out of IPv6; beyond it only what carries an IPv4 address may lead anywhere.
 _UNICAST = IPv6Network("2000::/3")
-"""All that is handed out of IPv6; beyond it only what carries an IPv4 address may lead anywhere."""
+# IPv4-mapped, and NAT64 of the internet (RFC 6052). Its local kin 64:ff9b:1::/48 (RFC 8215), IPv4-compatible and
+# IPv4-translated addresses lead into somebody's own network, if anywhere.
 _CARRIERS = tuple(map(IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
-"""IPv4-mapped, and NAT64 of the internet (RFC 6052). Its local kin 64:ff9b:1::/48 (RFC 8215), IPv4-compatible and
-IPv4-translated addresses lead into somebody's own network, if anywhere."""
+# Documentation, and the relays of 6to4, which Python takes for the open internet.
 _RESERVED = (IPv6Network("3fff::/20"), IPv4Network("192.88.99.0/24"))
-"""Documentation, and the relays of 6to4, which Python takes for the open internet."""
+# Upper half of an interface's number that goes on with an IPv4 address (RFC 5214).
 _ISATAP = frozenset({0x00005EFE, 0x02005EFE})
-"""Upper half of an interface's number that goes on with an IPv4 address (RFC 5214)."""
 
 
+# Where a machine of a cloud is told its secrets, by whoever asks from it.
 _METADATA = tuple(
     ip_network(network)
     for network in (
@@ -29,7 +30,6 @@ _METADATA = tuple(
         "fd00:42::42",  # Scaleway
     )
 )
-"""Where a machine of a cloud is told its secrets, by whoever asks from it."""
 
 
 def is_metadata(address: IPv4Address | IPv6Address) -> bool:

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 else:
     httpx = LazyModule("httpx")
 
+# By what name robots.txt knows us.
 AGENT = "YingdaBot"
-"""By what name robots.txt knows us."""
 _USER_AGENT = f"{AGENT}/1.0"
 MAX_REDIRECTS = 5
 _MAX_URL = 2000
+# Status -> whether it is for good.
 _REDIRECTS = {301: True, 302: False, 303: False, 307: False, 308: True}
-"""Status -> whether it is for good."""
 _LATER = frozenset({408, 425, 429})
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
+# Of Python, and charsets of no page; Punycode takes the square of the length, in which nothing else runs.
 _CODECS = frozenset({"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"})
-"""Of Python, and charsets of no page; Punycode takes the square of the length, in which nothing else runs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ class TooLong(Exception):
     """There is more than may be."""
 
 
+# Bytes that are fed at once: what follows the end of a member is copied, each time.
 _STEP = 2**14
-"""Bytes that are fed at once: what follows the end of a member is copied, each time."""
+# Of one file; an empty one has 20 bytes.
 _MAX_MEMBERS = 10_000
-"""Of one file; an empty one has 20 bytes."""
 
 
 class Inflater:

@@ -86,13 +86,13 @@ _PARAMETERS: Mapping[str, tuple[str, str, dict[str, str]]] = {
     "SessionToken": ("X-Session-Token", "会话凭据，首次响应中返回；client 密钥凭它使用会话", {"type": "string"}),
     "UserToken": ("X-User-Token", "用户身份：商家服务器签发的 JWT", {"type": "string"}),
 }
+# Operation -> the model of one event, and what the stream is.
 _STREAMS: Mapping[str, tuple[str, str]] = {
     "chat_stream": ("ChatEvent", "SSE：meta、token、replace、handoff、ping，最后是 done 或 error"),
     "create_completion": ("CompletionChunk", "stream 为 true 时：SSE，每个事件的 data 是一块，以 [DONE] 结束"),
 }
-"""Operation -> the model of one event, and what the stream is."""
+# Operation -> what it returns, where the endpoint writes its JSON by itself.
 _ANSWERS = {"create_completion": "Completion", "list_models": "ModelList", "get_model": "Model"}
-"""Operation -> what it returns, where the endpoint writes its JSON by itself."""
 
 
 def build_document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
@@ -154,15 +154,15 @@ def _take(operation: dict[str, Any], *parameters: str) -> None:
     operation["parameters"] = [*operation.get("parameters", []), *told]
 
 
+# What may be sent again under the same key.
 _ONCE = ("chat", "chat_stream", "open_ticket", "upload_documents")
-"""What may be sent again under the same key."""
+# Operation -> what its responses carry besides.
 _OWN_HEADERS = {name: ["Idempotency-Replayed"] for name in _ONCE} | {
     "upload_documents": ["Idempotency-Replayed", "Location"],
     "readiness": ["Retry-After"],
 }
-"""Operation -> what its responses carry besides."""
+# What takes a session's proof besides turns and what needs one.
 _TAKING_TOKENS = ("request_handoff", "stop_chat")
-"""What takes a session's proof besides turns and what needs one."""
 
 
 def _describe_stream(response: dict[str, Any], model: str, what: str) -> None:

@@ -90,10 +90,9 @@ KINDS: dict[int, _Kind] = {
     ),
     503: _Kind("Unavailable", "人太多、正在启动或重启，或所依赖的服务暂时不可用", Overloaded("服务繁忙，请稍后再试。")),
 }
+# Whatever is asked for: a null character in the address, a foreign host, a head that is slow or beyond bounds, a
+# defect, a server that is full or stops.
 OF_ALL = (400, 403, 408, 431, 500, 503)
-"""Whatever is asked for: a null character in the address, a foreign host, a head that is slow or beyond bounds, a
-defect, a server that is full or stops.
-"""
 OF_GUARDED = (401, 429)
 OF_BODIES = (413, 422)
 _OPENAI = "OpenAI"

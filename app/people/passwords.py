@@ -15,8 +15,8 @@ else:
     argon2 = LazyModule("argon2")
 
 T = TypeVar("T")
+# Long ones are better than ones with signs in them: NIST SP 800-63B, 3.1.1.2.
 MIN_CHARS, MAX_CHARS = 10, 128
-"""Long ones are better than ones with signs in them: NIST SP 800-63B, 3.1.1.2."""
 AT_ONCE = 2
 
 

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from app.auth.principal import Principal, Role
 
+# What a colleague may be, the least first.
 ROLES = Role.AGENT, Role.LEAD, Role.ADMIN
-"""What a colleague may be, the least first."""
 
 
 class PersonState(StrEnum):

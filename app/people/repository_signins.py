@@ -15,8 +15,8 @@ from app.people.repository import COLUMNS, build_person
 from app.people.tables import PersonRow
 from app.people.tables import SignInRow as Table
 
+# A use is written no more often.
 SEEN_EVERY = timedelta(minutes=1)
-"""A use is written no more often."""
 _FOUND = (
     select(*COLUMNS, Table.tenant_id.label("tenant"), Table.key_digest, Table.seen_at)
     .outerjoin(PersonRow, and_(PersonRow.tenant_id == Table.tenant_id, PersonRow.id == Table.person_id))

@@ -15,8 +15,8 @@ from app.people.person import Duty, DutyRoster, Person
 from app.people.repository import PeopleRepository
 from app.people.signins import SignIns
 
+# How long the link to a first password works.
 INVITATION = timedelta(days=7)
-"""How long the link to a first password works."""
 
 
 class People:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from app.redis.server import RedisServer
 
 
+# No tenant is called so: ids begin with a letter or a figure.
 OTHERS = "_other"
-"""No tenant is called so: ids begin with a letter or a figure."""
 Tenants = Iterable[tuple[str, TenantMetrics]]
 
 

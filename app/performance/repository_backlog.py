@@ -15,8 +15,8 @@ from app.desk.types import ACTIVE
 from app.documents.tables import IngestionFile
 from app.webhooks.tables import WebhookDelivery
 
+# By tenant, and by state or kind.
 Counts = Mapping[tuple[str, str], int]
-"""By tenant, and by state or kind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,8 +85,8 @@ def list_counts(own: TenantMetrics) -> Counter[str]:
     return counts
 
 
+# Kind of a name -> attribute of `TenantMetrics`.
 GROUPS = {"outcome": "outcomes", "outage": "outages", "rejected": "rejections", "limited": "limited"}
-"""Kind of a name -> attribute of `TenantMetrics`."""
 
 
 def _list_buckets(name: str, measured: Durations) -> dict[str, int]:

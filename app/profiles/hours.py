@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 _DAYS_OF_SPAN = "(?:[1-7]|1-[1-7]|2-[2-7]|3-[3-7]|4-[4-7]|5-[5-7]|6-[67]|7-7)"
 _CLOCK = "(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]|24:00)"
+# Opening hours as they are written.
 SPAN = f"({_DAYS_OF_SPAN}(?:,{_DAYS_OF_SPAN})*) ({_CLOCK})-({_CLOCK})"
-"""Opening hours as they are written."""
 _DAYS = "一二三四五六日"
 _ENGLISH_DAYS = "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"
 _WEEK = 7

@@ -16,8 +16,8 @@ from app.db.engine import Database, insert_into
 from app.profiles.tables import Profile
 
 _STORED = select(Profile.profile).where(Profile.tenant_id == bindparam("tenant"))
+# How long another process may still answer by the old profile.
 FRESH_SECONDS = 0.5
-"""How long another process may still answer by the old profile."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from loguru import logger
 from agents.prompt_library import SHIPPED, SLOT, Prompts, load_shipped_prompts, read_prompt
 from knowledge.errors import InvalidConfiguration
 
+# Of a prompt: longer than any that a model should be given for rules.
 MAX_CHARS = 20_000
-"""Of a prompt: longer than any that a model should be given for rules."""
 _TAG = "{{tag}}"
 
 

@@ -17,8 +17,8 @@ from app.quality.checks.structure import build_place_key
 from app.quality.checks.types import DocumentFacts, Reach
 from app.traces.tables import StoredTrace
 
+# With fewer questions most passages were not asked for yet.
 MIN_TURNS = 200
-"""With fewer questions most passages were not asked for yet."""
 MAX_TURNS = 2000
 _BATCH = 100
 

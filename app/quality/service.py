@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 KIND = "quality_check"
 Nearest = Mapping[str, Sequence["Chunk"]]
 HOUR = 5
+# Work between two pauses of the same length: customers have the interpreter at least half of the time.
 PIECE_SECONDS = 0.01
-"""Work between two pauses of the same length: customers have the interpreter at least half of the time."""
+# Of one kind in one run; who has more begins with these.
 MAX_ISSUES = 2000
-"""Of one kind in one run; who has more begins with these."""
 
 
 class QualityOptions(BaseModel):

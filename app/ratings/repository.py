@@ -13,8 +13,8 @@ from app.desk.tables import DeskHandlingRow as Stay
 from app.ratings.tables import RatingRow as Table
 from app.types import SessionKey
 
+# How long after the end a customer may rate.
 OPEN_FOR = timedelta(days=7)
-"""How long after the end a customer may rate."""
 
 
 @dataclass(frozen=True, slots=True)

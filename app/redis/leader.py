@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from app.db.engine import Database
 
+# A leader that says nothing for so long leads no more, in Redis and in its own eyes.
 LEASE_SECONDS = 6.0
-"""A leader that says nothing for so long leads no more, in Redis and in its own eyes."""
+# How often it says so, and the others look: one that is killed is followed by another within both together.
 LOOK_SECONDS = 2.0
-"""How often it says so, and the others look: one that is killed is followed by another within both together."""
+# Of PostgreSQL's advisory locks, the one of the leader.
 _NUMBER = 7_316_020_413
-"""Of PostgreSQL's advisory locks, the one of the leader."""
 
 
 class Leader:

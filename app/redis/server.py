@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+# Of a process at once; a command takes some tenths of a millisecond.
 CONNECTIONS = 32
-"""Of a process at once; a command takes some tenths of a millisecond."""
+# How often it is looked whether it is back.
 LOOK_SECONDS = 0.5
-"""How often it is looked whether it is back."""
+# Of the event loop, that an answer has at least.
 ROUNDS = 5
-"""Of the event loop, that an answer has at least."""
+# How long a look may take to connect; nobody waits for that.
 CONNECT_SECONDS = 2.0
-"""How long a look may take to connect; nobody waits for that."""
 
 
 class RedisServer:

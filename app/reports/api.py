@@ -22,8 +22,8 @@ from app.spreadsheets import CSV
 router = APIRouter(prefix="/api/v1/reports", tags=["reports"], route_class=GuardedRoute)
 
 MAX_DAYS, DEFAULT_DAYS = 92, 7
+# Those of `sheets`.
 Table = Literal["agents", "teams", "days", "topics", "waiting"]
-"""Those of `sheets`."""
 
 
 class _Out(BaseModel):

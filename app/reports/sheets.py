@@ -19,6 +19,7 @@ _SERVICE = (
     "sla_met",
     "sla_missed",
 )
+# Name of a table -> its columns, which are fields of the report.
 SHEETS: Mapping[str, Sequence[str]] = {
     "agents": (*_SERVICE, "ratings", "score"),
     "teams": (*_SERVICE, "ratings", "score"),
@@ -26,7 +27,6 @@ SHEETS: Mapping[str, Sequence[str]] = {
     "topics": ("name", "intent", "turns", "before"),
     "waiting": ("day", "hour", "waiting"),
 }
-"""Name of a table -> its columns, which are fields of the report."""
 
 
 def write_report(table: str, report: Mapping[str, Any]) -> bytes:

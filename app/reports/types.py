@@ -12,10 +12,10 @@ from agents.types import Outcome
 
 ANSWERED = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED, Outcome.LOW_CONFIDENCE})
 HANDED_OVER = frozenset({Outcome.HANDOFF, Outcome.HIGH_STAKES})
+# How turns ended, as a day's bars tell them; a question back is none of the three.
 REFUSED = frozenset(Outcome) - ANSWERED - HANDED_OVER - {Outcome.CLARIFY}
-"""How turns ended, as a day's bars tell them; a question back is none of the three."""
+# A rating no better than this is looked at first.
 UNHAPPY = 2
-"""A rating no better than this is looked at first."""
 WEEK_HOURS = 168
 
 
@@ -39,6 +39,7 @@ class Measure(StrEnum):
     TOPIC = "topic"
 
 
+# Counted by what the bot was asked; the others by stays at the desk.
 OF_TURNS = frozenset(
     {
         Measure.CONVERSATIONS,
@@ -49,7 +50,6 @@ OF_TURNS = frozenset(
         Measure.TOPIC,
     }
 )
-"""Counted by what the bot was asked; the others by stays at the desk."""
 
 
 @dataclass(frozen=True, slots=True)

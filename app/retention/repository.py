@@ -11,8 +11,8 @@ from app.db.engine import Database, insert_into
 from app.retention.repository_growing_tables import GrowingTable
 from app.retention.tables import RetentionPeriod
 
+# Rows of one transaction: a hundred conversations of ten turns take some 20 ms.
 BATCH = 100
-"""Rows of one transaction: a hundred conversations of ten turns take some 20 ms."""
 
 
 class RetentionRepository:

@@ -67,8 +67,8 @@ from app.webhooks.tables import Webhook, WebhookDelivery
 from app.widget.tables import WidgetLook
 
 Key = tuple[Any, ...]
+# Deletes rows of a tenant by their keys, which are without the tenant.
 Remove = Callable[[Connection, str, Sequence[Key]], None]
-"""Deletes rows of a tenant by their keys, which are without the tenant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +293,7 @@ def list_growing_tables(forget: Callable[[Connection, str, Sequence[str]], int])
     )
 
 
+# Tables that do not grow with use, and why.
 STAYING: Mapping[type[Base], str] = {
     KbState: "one row a tenant",
     Profile: "one row a tenant",
@@ -334,7 +335,6 @@ STAYING: Mapping[type[Base], str] = {
     StoredPrompt: "one row a text that a prompt ever had, of no tenant",
     Embedding: "of no tenant; those unused for RETENTION_EMBEDDINGS_DAYS go, see `KeptEmbeddings.forget`",
 }
-"""Tables that do not grow with use, and why."""
 
 KINDS = (
     "conversations",

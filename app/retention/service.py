@@ -20,12 +20,12 @@ from app.retention.repository_growing_tables import GrowingTable, list_growing_t
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+# The one kind that has no tenant: vectors by content, shared by all.
 EMBEDDINGS = "embeddings"
-"""The one kind that has no tenant: vectors by content, shared by all."""
+# Between batches, so that customers' turns go first.
 PAUSE_SECONDS = 0.05
-"""Between batches, so that customers' turns go first."""
+# Of PostgreSQL's advisory locks, the one of whoever deletes.
 _LOCK = 7_316_020_412
-"""Of PostgreSQL's advisory locks, the one of whoever deletes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from app.privacy import find_personal_data
 from knowledge.filters import Filter
 from knowledge.types import Context, Retrieval
 
+# The last is the digest of a page.
 Scope = Filter | Context | str
-"""The last is the digest of a page."""
 
 
 class RetrievalCache:

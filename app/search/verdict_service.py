@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from app.settings import Settings
     from app.wiring.models import LanguageModels
 
+# Two questions are written of each.
 PASSAGES = 100
-"""Two questions are written of each."""
+# Passages by which time, tokens and money of all are told beforehand.
 TRIED = 2
-"""Passages by which time, tokens and money of all are told beforehand."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from knowledge.calibration.fit import MIN_LABELLED, find_best_split, measure_aur
 from knowledge.probability import CalibrationMap
 from knowledge.types import Chunk
 
+# Of the best passage, as the reader judges: what lies between is no verdict.
 CLEAR = 0.25, 0.75
-"""Of the best passage, as the reader judges: what lies between is no verdict."""
 SEED = 7
 
 

@@ -9,8 +9,8 @@ from knowledge.types import Candidate, GateVerdict, Retrieval
 
 MAX_CANDIDATES = 10
 MAX_PARTS = 3
+# Of a fragment, and of a form of the question, in what is kept.
 MAX_TEXT_CHARS = 120
-"""Of a fragment, and of a form of the question, in what is kept."""
 
 
 def build_waterfall(found: Retrieval, *, whole: bool = False) -> dict[str, Any]:

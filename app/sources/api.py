@@ -19,8 +19,8 @@ from app.sources.types import FolderConfig, ItemState, WatchedSource
 
 router = APIRouter(prefix="/api/v1/knowledge/sources", tags=["sources"], route_class=GuardedRoute)
 SourceId = Annotated[str, Path(max_length=32)]
+# Runs, the latest of all; no more may be open.
 _LOOKED_AT = 100
-"""Runs, the latest of all; no more may be open."""
 
 
 @router.get("")

@@ -17,8 +17,8 @@ from app.sources.types import MAX_FILES, FolderConfig, FoundContent, ItemState, 
 from knowledge.errors import DocumentTooLarge
 from knowledge.parsing.registry import LEGACY, PARSERS
 
+# A file that changed since may still be written.
 SETTLE_SECONDS = 5.0
-"""A file that changed since may still be written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from protego import Protego
 from app.errors import FetchFailed
 from app.net.fetcher import AGENT
 
+# Seconds between two pages; whoever asks for more wants no visitors, and would hold up all other sources.
 SLOWEST = 300.0
-"""Seconds between two pages; whoever asks for more wants no visitors, and would hold up all other sources."""
 _AGENT_LINE = re.compile(r"(\s*user(?:-|\s+)?agent(?:\s*:\s*|\s+))([^\s#][^#]*)", re.IGNORECASE)
 _OTHER = "-"
 

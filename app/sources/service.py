@@ -24,10 +24,10 @@ from app.sources.website import WebsiteSync
 from knowledge.ingest import Ingestor
 
 KIND = "source_sync"
+# The parameter that names the source of a run.
 ONE = "source_id"
-"""The parameter that names the source of a run."""
+# Documents that expire together when their source is deleted.
 _AT_ONCE = 50
-"""Documents that expire together when their source is deleted."""
 
 
 @dataclass(frozen=True, slots=True)

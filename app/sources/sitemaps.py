@@ -10,16 +10,16 @@ from xml.parsers import expat
 from app.errors import FetchFailed
 from app.net.inflater import TooLong, inflate
 
+# Decompressed, as the protocol has it.
 MAX_BYTES = 50 * 2**20
-"""Decompressed, as the protocol has it."""
 MAX_URLS = 50_000
+# Of a site that are read.
 MAX_SITEMAPS = 50
-"""Of a site that are read."""
 MAX_ELEMENTS = 1_000_000
+# With those of extensions, for pictures and films. Nested without end, 50 MB took 2 GB.
 MAX_DEPTH = 16
-"""With those of extensions, for pictures and films. Nested without end, 50 MB took 2 GB."""
+# No tag of a sitemap, nor a text: one tag of 50 MB of attributes took minutes.
 _LONG = re.compile(rb"<[^<]{65536}")
-"""No tag of a sitemap, nor a text: one tag of 50 MB of attributes took minutes."""
 _GZIP = b"\x1f\x8b"
 _HEAD = 512
 

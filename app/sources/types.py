@@ -8,12 +8,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+# Of a website in one sync.
 MAX_PAGES = 5000
-"""Of a website in one sync."""
+# Of a folder.
 MAX_FILES = 10_000
-"""Of a folder."""
+# Of links from the start page.
 MAX_DEPTH = 10
-"""Of links from the start page."""
 
 
 class SourceKind(StrEnum):

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 else:
     httpx = LazyModule("httpx")
 
+# So many pages on end that cannot be had, and the site is given up for now.
 MAX_OUTAGES = 5
-"""So many pages on end that cannot be had, and the site is given up for now."""
+# Bytes, as RFC 9309 asks for at least.
 _MAX_ROBOTS = 512 * 1024
-"""Bytes, as RFC 9309 asks for at least."""
 _CANONICAL = "canonical"
+# States of items that are looked at again once all others were: what links to them may not have changed.
 _LAST = (ItemState.GONE, ItemState.EXCLUDED, ItemState.FAILED)
-"""States of items that are looked at again once all others were: what links to them may not have changed."""
 
 
 @dataclass(frozen=True, slots=True)

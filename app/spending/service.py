@@ -16,11 +16,10 @@ from app.db.base import now
 from app.spending.repository import Entry, SpendingRepository, Unreadable
 from app.spending.types import Budget, Price, Spending
 
+# For so long what other processes spent may be unknown here: a budget is overdrawn by that, and by what is under way.
 FRESH_SECONDS = 5.0
-"""For so long what other processes spent may be unknown here: a budget is overdrawn by that, and by what is under way.
-"""
+# Between two tries to write, while the database is away.
 RETRY_SECONDS = 2.0
-"""Between two tries to write, while the database is away."""
 
 
 class Accounts:

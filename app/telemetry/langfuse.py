@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 else:
     httpx = LazyModule("httpx")
 
+# Of one request about prompts; no turn waits for it.
 SECONDS = 10.0
-"""Of one request about prompts; no turn waits for it."""
+# Between two looks whether a prompt changed.
 LOOK_SECONDS = 2.0
-"""Between two looks whether a prompt changed."""
 RETRY_SECONDS = 30.0
 _PREFIX = "yingda-"
 

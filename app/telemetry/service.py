@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from app.telemetry.spans import Translate
 
+# Of one request to a receiver; what it does not take by then is lost.
 EXPORT_SECONDS = 5.0
-"""Of one request to a receiver; what it does not take by then is lost."""
+# Between two requests.
 EVERY_SECONDS = 2.0
-"""Between two requests."""
+# Spans that wait; a receiver that is slow or away loses the newer ones, and no turn waits for it.
 QUEUE = 4096
-"""Spans that wait; a receiver that is slow or away loses the newer ones, and no turn waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,8 @@ def _build_provider(options: TelemetryOptions) -> tuple[TracerProvider, Sequence
     return provider, exporters
 
 
+# See `Telemetry.turn`.
 Turns = Callable[[str, str, str, str], TracedSpan]
-"""See `Telemetry.turn`."""
 
 
 def begin_nothing(tenant: str, session: str, message: str, traceparent: str) -> TracedSpan:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, Tracer
 
+# All that a span may tell: figures, kinds and names of ours. What is not here is left out, whoever sets it.
 ALLOWED = frozenset(
     {
         "error.type",
@@ -43,13 +44,12 @@ ALLOWED = frozenset(
         "yingda.verdict",
     }
 )
-"""All that a span may tell: figures, kinds and names of ours. What is not here is left out, whoever sets it."""
 MAX_CHARS = 128
+# Somebody went away; nothing failed.
 _LEFT = GeneratorExit, asyncio.CancelledError
-"""Somebody went away; nothing failed."""
 
+# Attributes in the words of who reads them, besides ours.
 Translate = Callable[[Mapping[str, Value]], Mapping[str, Value]]
-"""Attributes in the words of who reads them, besides ours."""
 
 
 class RecordedSpan:

@@ -20,10 +20,10 @@ from app.privacy import mask_personal_data
 from app.tickets.tables import Ticket, TicketEvent
 from app.webhooks.events import WebhookEvent, emit_event
 
+# Of what the conversation's erasure does to its tickets: nothing to tell anybody.
 ERASED = "erased"
-"""Of what the conversation's erasure does to its tickets: nothing to tell anybody."""
+# Actors that are not staff.
 CUSTOMER, BOT, SYSTEM = "customer", "bot", "system"
-"""Actors that are not staff."""
 
 
 class TicketOrigin(StrEnum):
@@ -114,12 +114,12 @@ class TicketFilter:
     text: str = ""
 
 
+# From a ticket, the changed ticket and the event of its history; an exception changes nothing.
 TicketChange = Callable[[TicketRow], tuple[TicketRow, NewEvent]]
-"""From a ticket, the changed ticket and the event of its history; an exception changes nothing."""
+# Opens a ticket within a transaction.
 Opener = Callable[[Connection], TicketRow]
-"""Opens a ticket within a transaction."""
+# Writes more in the transaction that opens a ticket: both are stored or neither.
 OpeningHook = Callable[[Connection, TicketRow], None]
-"""Writes more in the transaction that opens a ticket: both are stored or neither."""
 
 _COLUMNS = tuple(getattr(Ticket, name) for name in TicketRow.__dataclass_fields__)
 _URGENCY = case({priority.value: place for place, priority in enumerate(Priority)}, value=Ticket.priority)

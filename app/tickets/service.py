@@ -31,8 +31,8 @@ from app.tickets.sla import ServiceLevels
 from app.tickets.states import apply_customer_comment, mark_responded, move_to_state
 
 MAX_SUBJECT_CHARS = 100
+# By who opens a ticket; all others are staff.
 _ORIGINS = {BOT: TicketOrigin.CONVERSATION, SYSTEM: TicketOrigin.DESK}
-"""By who opens a ticket; all others are staff."""
 _SOONER = {Priority.LOW: Priority.NORMAL, Priority.NORMAL: Priority.HIGH}
 
 

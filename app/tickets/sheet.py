@@ -8,6 +8,7 @@ from app.spreadsheets import Cell, write_csv
 from app.tickets.schemas import TicketOut
 
 MAX_ROWS = 10_000
+# Fields of a ticket and of its clock, and what people and teams are called.
 COLUMNS = (
     "number",
     "subject",
@@ -31,7 +32,6 @@ COLUMNS = (
     "breached",
     "updated_at",
 )
-"""Fields of a ticket and of its clock, and what people and teams are called."""
 
 
 def write_tickets(tickets: Iterable[TicketOut], people: Mapping[str, str], teams: Mapping[str, str]) -> bytes:

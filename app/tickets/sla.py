@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from agents.understanding.tickets import Priority
 from app.settings import Settings
 
+# Of the time to resolve a ticket, what there is for the first response.
 RESPONSE_SHARE = 1 / 6
-"""Of the time to resolve a ticket, what there is for the first response."""
 
 
 @dataclass(frozen=True, slots=True)

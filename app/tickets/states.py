@@ -12,10 +12,10 @@ from app.errors import Conflict
 from app.tickets.repository import SYSTEM, NewEvent, TicketRow
 from app.tickets.sla import ServiceLevels
 
+# In the history, and the last that the customer is told of the ticket.
 _SERVED = "人工客服已在会话中为您解决。"
-"""In the history, and the last that the customer is told of the ticket."""
+# In the place of a subject in the customer's words.
 ERASED_SUBJECT = "（会话已删除）"
-"""In the place of a subject in the customer's words."""
 _ACTIVE = frozenset({TicketState.IN_PROGRESS, TicketState.WAITING, *DONE})
 TRANSITIONS: Mapping[TicketState, frozenset[TicketState]] = {
     TicketState.OPEN: _ACTIVE,

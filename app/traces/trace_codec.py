@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
+# Compression level: half the size for a tenth of a millisecond.
 FASTEST = 1
-"""Compression level: half the size for a tenth of a millisecond."""
 
 
 def compress_body(body: dict[str, Any]) -> bytes:

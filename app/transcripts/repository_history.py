@@ -20,6 +20,7 @@ from app.desk.types import Event, Sender
 from app.transcripts.types import Rating
 from app.types import SessionKey
 
+# What customers are told of the desk.
 TOLD = frozenset(
     {
         Event.REQUEST,
@@ -34,9 +35,8 @@ TOLD = frozenset(
         Event.EXPIRE,
     }
 )
-"""What customers are told of the desk."""
+# What customer and bot say to each other while a person is waited for is a turn as well.
 _SPEAKERS = frozenset({Sender.AGENT, Sender.SYSTEM})
-"""What customer and bot say to each other while a person is waited for is a turn as well."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

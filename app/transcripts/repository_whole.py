@@ -27,8 +27,8 @@ class Who(StrEnum):
     SYSTEM = "system"
 
 
+# Of the desk's messages. What customer and bot say to each other while a person is waited for is a turn as well.
 _WHO = {Sender.AGENT.value: Who.STAFF, Sender.SYSTEM.value: Who.SYSTEM}
-"""Of the desk's messages. What customer and bot say to each other while a person is waited for is a turn as well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ class Trouble(StrEnum):
     NONE = "none"
 
 
+# By how a turn ended; it went well otherwise, or was none of our business. A thumb down is a vote on it.
 TROUBLES: Mapping[Outcome, Trouble] = {
     Outcome.HIGH_STAKES: Trouble.DANGER,
     Outcome.HANDOFF: Trouble.WANTED_PERSON,
@@ -29,6 +30,5 @@ TROUBLES: Mapping[Outcome, Trouble] = {
     Outcome.PARTIALLY_ANSWERED: Trouble.UNSURE,
     Outcome.CLARIFY: Trouble.UNSURE,
 }
-"""By how a turn ended; it went well otherwise, or was none of our business. A thumb down is a vote on it."""
+# The greater, the worse; 0 for a turn that went well.
 SEVERITY: Mapping[Trouble, int] = {trouble: place for place, trouble in enumerate(reversed(Trouble))}
-"""The greater, the worse; 0 for a turn that went well."""

@@ -14,8 +14,8 @@ from app.tuner.types import NAMES
 
 CALIBRATION, SWEEP = "calibration", "sweep"
 THRESHOLD = "similarity_threshold"
+# Of the threshold: a calibration knows its curve at every hundredth.
 STEP = 0.05
-"""Of the threshold: a calibration knows its curve at every hundredth."""
 NEARLY = 1e-6
 Point = Mapping[str, Any]
 
@@ -100,6 +100,7 @@ def _find_on_curve(result: Mapping[str, Any], settings: Settings) -> Neighbours 
     return None if now is None else (now, find_point(threshold - STEP), find_point(threshold + STEP))
 
 
+# Of a sweep's grid, by parameter.
 _COORDINATE = {
     "rrf_vector_weight": "alpha",
     "rrf_keyword_weight": "alpha",
@@ -107,7 +108,6 @@ _COORDINATE = {
     "vector_top_k": "width",
     "bm25_top_k": "width",
 }
-"""Of a sweep's grid, by parameter."""
 
 
 def _find_in_grid(name: str, result: Mapping[str, Any], settings: Settings) -> Neighbours | None:

@@ -8,8 +8,8 @@ from app.jobs.types import JobKind
 from app.tuner.effects import CALIBRATION, SWEEP
 from app.tuner.reports import JUDGEMENT, TITLES, Reports
 
+# By kind of report, the job that makes it.
 NAMES = {CALIBRATION: "tuner_calibration", SWEEP: "tuner_sweep", JUDGEMENT: "tuner_judgement"}
-"""By kind of report, the job that makes it."""
 
 
 class ReportOptions(BaseModel):

@@ -19,12 +19,12 @@ from knowledge.types import GateVerdict, Retrieval
 if TYPE_CHECKING:
     from app.search.service import CalibratedSearch
 
+# The longest wait of one question for customers, so that a run gets on under steady traffic too.
 PATIENCE_SECONDS = 0.5
-"""The longest wait of one question for customers, so that a run gets on under steady traffic too."""
 POLL_SECONDS = 0.02
 MAX_RANK = 10
+# Builds a search over the same index with other settings; it is not stored, and not calibrated yet.
 SearchBuilder = Callable[["CalibratedSearch", Settings], "CalibratedSearch"]
-"""Builds a search over the same index with other settings; it is not stored, and not calibrated yet."""
 
 
 class Traffic(Protocol):

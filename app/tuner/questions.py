@@ -9,8 +9,8 @@ from typing import Any, Protocol, Self
 from app.errors import Conflict
 
 MAX_QUESTIONS = 1000
+# With fewer questions of either kind a curve is noise; the same number lets a labelled set move the gate's cutoff.
 MIN_OF_A_KIND = 20
-"""With fewer questions of either kind a curve is noise; the same number lets a labelled set move the gate's cutoff."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ class Range:
     whole: bool = False
 
 
+# What has nothing to do with the base has a probability of 0.05, what lies on its cutoff one of 0.6: no parameter
+# makes an assistant answer from what is nearer to the first.
 MIN_THRESHOLD = 0.4
-"""What has nothing to do with the base has a probability of 0.05, what lies on its cutoff one of 0.6: no parameter
-makes an assistant answer from what is nearer to the first."""
 RANGES: Mapping[str, Range] = {
     "vector_top_k": Range(5, 100, "向量召回条数", whole=True),
     "bm25_top_k": Range(5, 100, "关键词召回条数", whole=True),

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from app.tuner.service import Tuner
 
 JUDGEMENT = "judgement"
+# Titles of reports that have none of their own.
 TITLES = {CALIBRATION: "门槛校准", SWEEP: "参数扫描", JUDGEMENT: "大模型出题校准"}
-"""Titles of reports that have none of their own."""
+# Starts the run that makes a report: tenant, kind and id of the report -> id of the run.
 Trigger = Callable[[str, str, str], Awaitable[str]]
-"""Starts the run that makes a report: tenant, kind and id of the report -> id of the run."""
 
 
 @dataclass(frozen=True, slots=True)

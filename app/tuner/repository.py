@@ -13,10 +13,10 @@ from app.tuner.tables import TunerParams
 from app.tuner.types import Action, Params
 
 _TABLE = TunerParams
+# Built once: building the statement costs as much as running it.
 _LATEST = (
     select(_TABLE.__table__).where(_TABLE.tenant_id == bindparam("tenant")).order_by(_TABLE.version.desc()).limit(1)
 )
-"""Built once: building the statement costs as much as running it."""
 
 
 def find_latest(connection: Connection, tenant: str) -> Params:

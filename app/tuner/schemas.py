@@ -18,11 +18,11 @@ def _describe_range(allowed: Range) -> dict[str, Any]:
     return {"type": kind, "minimum": allowed.low, "maximum": allowed.high, "title": allowed.title}
 
 
+# Parameters and their ranges in the schema of a body. `app.tuner.ranges` refuses the rest, with a code of its own.
 NAMED: dict[str, Any] = {
     "properties": {name: _describe_range(allowed) for name, allowed in RANGES.items()},
     "additionalProperties": False,
 }
-"""Parameters and their ranges in the schema of a body. `app.tuner.ranges` refuses the rest, with a code of its own."""
 Name = Annotated[str, Field(max_length=64, json_schema_extra={"enum": list(NAMES)})]
 Value = Annotated[float, Field(allow_inf_nan=False)]
 Note = Annotated[str, CLEANED, Field(max_length=MAX_NOTE_CHARS)]

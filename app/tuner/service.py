@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from app.db.engine import Database
     from app.settings import Settings
 
+# How long another process may still answer with the old parameters.
 FRESH_SECONDS = 0.5
-"""How long another process may still answer with the old parameters."""
 
 
 class Tuner:

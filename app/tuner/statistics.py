@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# Level of all tests, after correction for their number.
 ALPHA = 0.05
-"""Level of all tests, after correction for their number."""
+# Permutations and resamples: a p of 0.05 is known to 0.01.
 ROUNDS = 2000
-"""Permutations and resamples: a p of 0.05 is known to 0.01."""
 _SEED = 20260301
 Flags = NDArray[np.bool_]
 

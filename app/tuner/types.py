@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 MAX_NOTE_CHARS = 500
+# Parameter -> value; counts are whole numbers.
 Values = Mapping[str, float]
-"""Parameter -> value; counts are whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from knowledge.vocabulary import NO_VOCABULARY, AnalyzerRevisions, TenantVocabul
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+# Analyzers, of all tenants: 26 KB each with 100 words, 1.2 MB with 5,000.
 KEPT = 64
-"""Analyzers, of all tenants: 26 KB each with 100 words, 1.2 MB with 5,000."""
 
 
 class TenantAnalyzers:

@@ -14,8 +14,8 @@ from app.vocabulary.types import StoredEntry
 from knowledge.text import fold
 from knowledge.vocabulary import VocabularyEntry, VocabularyKind
 
+# Of entries that ended: longer than any upload is being prepared by an earlier version.
 KEEP = timedelta(days=1)
-"""Of entries that ended: longer than any upload is being prepared by an earlier version."""
 _COLUMNS = Table.id, Table.kind, Table.term, Table.others, Table.both_ways, Table.created_at
 _BATCH = 500
 

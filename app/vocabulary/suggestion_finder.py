@@ -14,11 +14,11 @@ from knowledge.text import Analyzer, fold, is_chinese_word, normalize_term
 from knowledge.types import Chunk
 from knowledge.vocabulary import VocabularyKind
 
+# Read for words: two seconds, in a thread.
 MAX_CHUNKS = 3000
-"""Read for words: two seconds, in a thread."""
 MAX_MODEL_CHUNKS = 1000
+# Of each kind.
 MOST = 100
-"""Of each kind."""
 MIN_MODEL_COUNT = 2
 MIN_ASKED = 2
 _SHORT = range(2, 5)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from app.vocabulary.service import VocabularyService
     from knowledge.index import Index
 
+# Questions come in meanwhile that nobody could answer.
 KEPT_SECONDS = 300
-"""Questions come in meanwhile that nobody could answer."""
 
 
 class Suggestions:

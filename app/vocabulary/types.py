@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 MAX_TERM_CHARS = 64
 MAX_OTHERS = 10
+# Of one tenant: some 3 MB of its dictionary, and a second to build it.
 MAX_ENTRIES = 10_000
-"""Of one tenant: some 3 MB of its dictionary, and a second to build it."""
 
 
 @dataclass(frozen=True, slots=True)

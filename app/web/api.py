@@ -11,8 +11,8 @@ from app.http.routes import GuardedRoute
 from app.web.files import FILE_HEADERS, HERE, PAGE_HEADERS
 
 router = APIRouter(include_in_schema=False, dependencies=[PUBLIC], route_class=GuardedRoute)
+# Address -> folder whose index.html it shows.
 PAGES = {"/": "chat", "/desk": "desk", "/admin": "admin"}
-"""Address -> folder whose index.html it shows."""
 
 
 def _page(folder: str) -> FileResponse:

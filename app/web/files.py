@@ -11,8 +11,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HERE = Path(__file__).parent
+# Each is served below /web; nothing in them is secret.
 FOLDERS = "vendor", "shared", "core", "widget", "chat", "desk", "admin"
-"""Each is served below /web; nothing in them is secret."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -24,8 +24,8 @@ PAGE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+# Any site may load the widget's files; what they may ask the server for is decided by key and origin.
 FILE_HEADERS = PAGE_HEADERS | {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
-"""Any site may load the widget's files; what they may ask the server for is decided by key and origin."""
 
 
 class _WithHeaders:

@@ -15,8 +15,8 @@ from app.request_ids import get_request_id
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+# Of the outbox events.
 KIND = "webhook"
-"""Of the outbox events."""
 
 
 class WebhookEvent(StrEnum):

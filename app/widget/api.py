@@ -16,11 +16,11 @@ from app.http.routes import GuardedRoute
 
 router = APIRouter(prefix="/api/v1/widget", tags=["profile"], route_class=GuardedRoute)
 
+# Length of the data URL: 44 kB of picture.
 MAX_AVATAR_CHARS = 60_000
-"""Length of the data URL: 44 kB of picture."""
 PICTURE_SIGNATURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff", "image/webp": b"RIFF"}
+# How long a browser may show an earlier look.
 CACHE_SECONDS = 60
-"""How long a browser may show an earlier look."""
 
 
 def _check_picture(url: str) -> str:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from app.wiring.models import LanguageModels
     from knowledge.types import Retrieval
 
+# The evaluation set of questions that were gaps once.
 CASES = "缺口回归"
-"""The evaluation set of questions that were gaps once."""
 
 
 class GapCases:

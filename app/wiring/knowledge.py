@@ -58,8 +58,8 @@ from knowledge.stores.base import DenseRecall, IndexOptions
 from knowledge.stores.registry import get_index, set_damaged_aside
 from knowledge.text import Analyzer
 
+# By tenant: how often which dense recall answered, since the start, calibration's questions included.
 DenseRecalls = dict[str, Counter[DenseRecall]]
-"""By tenant: how often which dense recall answered, since the start, calibration's questions included."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,15 @@ from knowledge.stores.base import IndexOptions
 from knowledge.stores.registry import drop_others, get_index
 from knowledge.types import IndexChange, IndexedChunk, Matrix, Vector
 
+# Chunks whose own words are searched in both stores.
 SAMPLES = 20
-"""Chunks whose own words are searched in both stores."""
 TOP = 10
+# Graphs are approximate.
 LOWEST_RECALL = 0.95
-"""Graphs are approximate."""
+# Of scores, which are single precision here and double there.
 TOLERANCE = 1e-3
-"""Of scores, which are single precision here and double there."""
+# Cosine of an embedding with itself as a store gives it back: beside a graph they are kept in half precision.
 CLOSE = 0.999
-"""Cosine of an embedding with itself as a store gives it back: beside a graph they are kept in half precision."""
 PART = 1000
 
 

@@ -40,8 +40,8 @@ from app.spending.service import Accounts
 from knowledge.breaker import BreakerOptions
 from knowledge.text import Analyzer
 
+# Of a model's patience: silence for so long tells something, whoever ends it.
 _SLOW = 0.9
-"""Of a model's patience: silence for so long tells something, whoever ends it."""
 
 
 class LanguageModels:

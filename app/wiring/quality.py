@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from knowledge.vocabulary import VocabularyEntry
 
 LOOK_SECONDS = 0.5
+# Passages and entries that are recalled for a question, and passages among them that its answer is held against.
 RECALLED, NEAR = 50, 5
-"""Passages and entries that are recalled for a question, and passages among them that its answer is held against."""
 MAX_LISTED = 10_000
 
 

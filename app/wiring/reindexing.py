@@ -30,11 +30,11 @@ from knowledge.stores.registry import drop_others
 if TYPE_CHECKING:
     from app.wiring.container import Container
 
+# How long a run waits for a server that begins it.
 START_SECONDS = 60.0
-"""How long a run waits for a server that begins it."""
 POLL_SECONDS = 0.5
+# Called with the chunks embedded so far and the number of all.
 Progress = Callable[[int, int], object]
-"""Called with the chunks embedded so far and the number of all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,25 +32,24 @@ from knowledge.tracing import NOTHING, enter_span
 from knowledge.types import Chunk, Matrix
 
 DEBOUNCE_SECONDS = 1.0
+# While changes keep coming (a bulk import), the base is calibrated at least this often.
 MAX_DEBOUNCE_SECONDS = 10.0
-"""While changes keep coming (a bulk import), the base is calibrated at least this often."""
 MAX_BACKOFF_SECONDS = 30.0
+# Without a new passage for so long, documents have come in: the next is a moment away at most while they do.
 QUIET_SECONDS = 2.0
-"""Without a new passage for so long, documents have come in: the next is a moment away at most while they do."""
+# While documents come in, a fit is followed by so many times its own duration without one: it embeds 400 questions of
+# its own, 3 s on an idle machine. With a model that sleeps .25 s a passage, nine documents of ten passages came in at
+# 54 % of its bare rate with a fit a document, at 70 % with rests, on a machine that had much else to do (load 17).
 RESTS = 20
-"""While documents come in, a fit is followed by so many times its own duration without one: it embeds 400 questions of
-its own, 3 s on an idle machine. With a model that sleeps .25 s a passage, nine documents of ten passages came in at
-54 % of its bare rate with a fit a document, at 70 % with rests, on a machine that had much else to do (load 17).
-"""
+# Of a larger base so many stand for all: questions are made of some hundreds of them.
 MAX_CHUNKS = 10_000
-"""Of a larger base so many stand for all: questions are made of some hundreds of them."""
+# A cross-encoder reads every question with 20 passages, seconds of work on a CPU; what is fitted are medians and a
+# spread, which a hundred questions give to a tenth of that spread.
 SLOW_QUESTIONS = 100
-"""A cross-encoder reads every question with 20 passages, seconds of work on a CPU; what is fitted are medians and a
-spread, which a hundred questions give to a tenth of that spread."""
+# Of a base that nobody has calibrated yet: .4 s of embedding, behind which the whole fit goes on.
 PROVISIONAL_QUESTIONS = 24
-"""Of a base that nobody has calibrated yet: .4 s of embedding, behind which the whole fit goes on."""
+# Ids are random: in their order, the same documents would be calibrated differently in every installation.
 _ORDER = attrgetter("document.name", "ordinal", "id")
-"""Ids are random: in their order, the same documents would be calibrated differently in every installation."""
 
 
 class CalibrationStore(Protocol):
@@ -71,8 +70,8 @@ class LabelledQuestion:
     answerable: bool
 
 
+# The tenant's labelled questions as they are now.
 Labels = Callable[[], Awaitable[Sequence[LabelledQuestion]]]
-"""The tenant's labelled questions as they are now."""
 
 
 async def _list_no_labels() -> Sequence[LabelledQuestion]:

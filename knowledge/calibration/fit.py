@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from knowledge.probability import CalibrationMap
 
+# Where the cutoff lies between unrelated and typical questions, at least.
 POSITION = 0.46
-"""Where the cutoff lies between unrelated and typical questions, at least."""
+# ...or this many spreads of the unrelated scores below typical ones, when that is higher: where text that has nothing
+# to do with the base scores in a narrow band, a smaller shortfall already tells that the answer is missing.
 SPREADS = 2.35
-"""...or this many spreads of the unrelated scores below typical ones, when that is higher: where text that has nothing
-to do with the base scores in a narrow band, a smaller shortfall already tells that the answer is missing."""
+# A labelled set refines the cutoff from this many questions of either kind on.
 MIN_LABELLED = 20
-"""A labelled set refines the cutoff from this many questions of either kind on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ import sys
 
 from knowledge.sandbox.confinement import limit_program
 
+# Of address space, of which LibreOffice maps 1.5 GB before it has seen a file.
 _MEMORY_MB = 4096
-"""Of address space, of which LibreOffice maps 1.5 GB before it has seen a file."""
+# Bytes.
 _LARGEST_FILE = 256 * 2**20
-"""Bytes."""
 
 
 def main() -> None:

@@ -21,9 +21,10 @@ from knowledge.sandbox.slots import TenantSlots
 _ROOT = Path(__file__).resolve().parents[2]
 _BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from knowledge.conversion.launch import main; main()"
 _OPTIONS = ("--headless", "--norestore", "--nolockcheck", "--nodefault", "--nologo")
+# By name, or LibreOffice takes a damaged file for a text and its bytes for letters.
 _FILTERS = {".doc": "MS Word 97", ".xls": "MS Excel 97", ".ppt": "MS PowerPoint 97"}
-"""By name, or LibreOffice takes a damaged file for a text and its bytes for letters."""
 _SECURITY = "/org.openoffice.Office.Common/Security/Scripting"
+# No macro runs, nothing that a file names elsewhere is loaded.
 _PROFILE = (
     '<?xml version="1.0" encoding="UTF-8"?><oor:items xmlns:oor="http://openoffice.org/2001/registry">'
     + "".join(
@@ -32,12 +33,11 @@ _PROFILE = (
     )
     + "</oor:items>"
 )
-"""No macro runs, nothing that a file names elsewhere is loaded."""
 
 
 _PREFIX = "yingda-convert-"
+# No conversion takes so long: a folder of that age is nobody's.
 _LEFT_SECONDS = 24 * 3600
-"""No conversion takes so long: a folder of that age is nobody's."""
 
 
 class OfficeConverter:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from knowledge.e5.weights import BlockMatrix, WeightsFile
 
 GRAPH = Path(__file__).with_name("encoder.onnx")
+# The four matrix products of a layer, by the tensors that make up their weights.
 PRODUCTS = {"qkv": ("q", "k", "v"), "attention": ("ao",), "inner": ("fi",), "outer": ("fo",)}
-"""The four matrix products of a layer, by the tensors that make up their weights."""
 
 
 def load_initializers(file: WeightsFile) -> dict[str, NDArray[Any]]:

@@ -21,10 +21,10 @@ from knowledge.types import Matrix
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
+# Of a text that is alone. A question is too little work for more.
 MAX_THREADS = 4
-"""Of a text that is alone. A question is too little work for more."""
+# Windows of one length that are computed together, which costs a tenth less than one after another.
 MAX_BATCH = 8
-"""Windows of one length that are computed together, which costs a tenth less than one after another."""
 
 Ids = NDArray[np.int64]
 

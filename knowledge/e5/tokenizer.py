@@ -10,10 +10,10 @@ import re
 
 from knowledge.e5.weights import PieceVocabulary
 
+# What stands for a space in pieces.
 SPACE = "\u2581"
-"""What stands for a space in pieces."""
+# By how much a character without a piece is less likely than the rarest piece: SentencePiece's kUnkPenalty.
 UNKNOWN_PENALTY = 10.0
-"""By how much a character without a piece is less likely than the rarest piece: SentencePiece's kUnkPenalty."""
 _SPACES = re.compile(" {2,}")
 
 

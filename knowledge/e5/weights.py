@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from knowledge.types import Matrix, Vector
 
 FILE_NAME = "e5-small-q4.bin"
+# Weights that share a scale.
 BLOCK = 32
-"""Weights that share a scale."""
 _MAGIC = b"E5S1"
+# Type, number of values, place and bytes of a tensor.
 _ENTRY = struct.Struct("<BIQQ")
-"""Type, number of values, place and bytes of a tensor."""
 
 Bytes = NDArray[np.uint8]
 

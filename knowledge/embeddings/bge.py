@@ -16,11 +16,11 @@ from knowledge.onnx_checkpoint import TOKENIZER, Runtime, RuntimeCheckpoint
 from knowledge.onnx_model import MAX_TOKENS, OnnxModel
 from knowledge.types import Matrix
 
+# What bge-*-zh-v1.5 was trained to read before a question (FlagEmbedding's model list); passages have none.
 QUERY_INSTRUCTION = "为这个句子生成表示以用于检索相关文章："
-"""What bge-*-zh-v1.5 was trained to read before a question (FlagEmbedding's model list); passages have none."""
 GPU_BATCH = 32
+# Questions of one call on a CPU, where the weights are read from memory once for all of them.
 CPU_QUERIES = 8
-"""Questions of one call on a CPU, where the weights are read from memory once for all of them."""
 _INSTALL = (
     "EMBEDDER=bge 需要 FlagEmbedding：请运行 pip install -r requirements.txt；"
     "或用 scripts/export_onnx.py 导出 ONNX 文件，这里就不需要它"

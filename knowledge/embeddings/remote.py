@@ -15,8 +15,8 @@ from knowledge.errors import EmbeddingRefused, EmbeddingUnavailable, InvalidConf
 from knowledge.model_server import BEHIND, WAITING, AnswerRefused, AnswerTime, ModelServer, ServerUnavailable
 from knowledge.types import Matrix
 
+# Endpoints refuse longer inputs than their model reads; chunks are a tenth of this.
 MAX_PASSAGE_CHARS = 4000
-"""Endpoints refuse longer inputs than their model reads; chunks are a tenth of this."""
 _VARIABLES = "EMBEDDING_BASE_URL, EMBEDDING_API_KEY, EMBEDDING_MODEL"
 
 

@@ -14,8 +14,8 @@ from knowledge.evaluation.rows import read_rows
 from knowledge.parsing.registry import PARSERS, check_name, parse
 from knowledge.types import Chunk, DocumentMeta, ParsedDocument
 
+# Category of questions that have nothing to do with the documents; others without a source are of their domain.
 OFF_TOPIC = "off_topic"
-"""Category of questions that have nothing to do with the documents; others without a source are of their domain."""
 
 
 @dataclass(frozen=True, slots=True)

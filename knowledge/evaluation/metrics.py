@@ -11,8 +11,8 @@ import numpy as np
 from knowledge.calibration.fit import measure_auroc
 from knowledge.errors import MissingDependency
 
+# `{"value", "low", "high"}`: the mean over questions and its 95 % interval.
 MetricValue = dict[str, float]
-"""`{"value", "low", "high"}`: the mean over questions and its 95 % interval."""
 
 
 def check_libraries() -> None:

@@ -10,8 +10,8 @@ from knowledge.evaluation.dataset import EvalSet
 from knowledge.evaluation.metrics import MetricValue, compute_auroc, compute_mean_with_interval, measure_ranking
 from knowledge.evaluation.runner import BASELINES, QuestionResult
 
+# Fragments that an answer is made from, at most: the default of RERANK_TOP_K.
 CONTEXT_FRAGMENTS = 5
-"""Fragments that an answer is made from, at most: the default of RERANK_TOP_K."""
 
 
 def build_set_report(

@@ -32,8 +32,8 @@ class AgentReply:
     text: str
 
 
+# The knowledge agent over a retriever: question, its embedding, which documents count.
 Answerer = Callable[[str, Vector, Filter], Awaitable[AgentReply]]
-"""The knowledge agent over a retriever: question, its embedding, which documents count."""
 
 ANSWERED = frozenset({"answered", "partially_answered", "low_confidence"})
 BASELINES = ("bm25", "dense", "rrf")

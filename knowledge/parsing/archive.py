@@ -12,13 +12,13 @@ from knowledge.errors import EncryptedDocument, HostileDocument
 from knowledge.parsing.base import SourceFile
 
 _STEP = 2**16
+# Bytes; below this a high ratio is harmless and usual (a sheet of equal rows).
 _SMALL = 10 * 2**20
-"""Bytes; below this a high ratio is harmless and usual (a sheet of equal rows)."""
+# Office never writes one; it is how XML is made to unfold without end.
 _ENTITY = b"<!ENTITY"
-"""Office never writes one; it is how XML is made to unfold without end."""
 _STREAM = re.compile(rb"(?<!end)stream\r?\n")
+# Bytes before a stream in which its dictionary stands.
 _DICTIONARY = 512
-"""Bytes before a stream in which its dictionary stands."""
 
 
 def check_archive(source: SourceFile) -> None:

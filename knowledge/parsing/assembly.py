@@ -32,18 +32,18 @@ from knowledge.parsing.rows import FaqColumnsUsed, read_rows
 from knowledge.types import FaqColumns, FaqPair, Notice, NoticeCode, ParsedDocument
 from knowledge.versions import MAX_CHARS
 
+# Characters; the title is a part of every chunk's indexed text.
 _MAX_TITLE = 200
-"""Characters; the title is a part of every chunk's indexed text."""
+# White space that nobody sees the end of: it is free in a chunk, which it would make as long as the document.
 _WIDE = re.compile(r"([^\S\n]{20})[^\S\n]+|(\n\s{18}\n)\s*\n")
-"""White space that nobody sees the end of: it is free in a chunk, which it would make as long as the document."""
+# Characters; what is longer is a paragraph in heading's clothes and would drown the chunk's own text.
 _MAX_HEADING = 120
-"""Characters; what is longer is a paragraph in heading's clothes and would drown the chunk's own text."""
 
 _MAX_INDENT = 8
 _ANNOUNCES = re.compile(r"(?:[：:]|如下[。.]?)\s*$")
 
+# Of one file: a workbook may have as many tables as it likes.
 _MAX_NOTICES = 50
-"""Of one file: a workbook may have as many tables as it likes."""
 
 
 def assemble(

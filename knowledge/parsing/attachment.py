@@ -16,11 +16,11 @@ from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, Ho
 from knowledge.file_inspection import FILE_TYPES, PICTURE_EXTENSIONS, InspectedFile
 from knowledge.parsing.limits import ParsingLimits
 
+# Pixels; a page of small print that was photographed can be read at that.
 LONGEST_SIDE = 2560
-"""Pixels; a page of small print that was photographed can be read at that."""
 QUALITY = 85
+# A larger picture is a photograph, which JPEG keeps in a tenth of it.
 MAX_PNG_BYTES = 2 * 2**20
-"""A larger picture is a photograph, which JPEG keeps in a tenth of it."""
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
 _PICTURE_HEADS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*")
 _HEADS: Mapping[bytes, str] = {
@@ -30,8 +30,8 @@ _HEADS: Mapping[bytes, str] = {
     b"\xff\xf3": "audio/mpeg",
     b"#!AMR": "audio/amr",
 }
+# Of files in boxes (ISO 14496-12); all other brands that phones write are MP4.
 _BRANDS: Mapping[bytes, str] = {b"qt  ": "video/quicktime", b"M4A ": "audio/mp4"}
-"""Of files in boxes (ISO 14496-12); all other brands that phones write are MP4."""
 _HEIF = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif")
 _OFFICE_PARTS: Mapping[str, str] = {
     "word/document.xml": "docx",

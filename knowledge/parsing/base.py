@@ -39,8 +39,8 @@ _SIGNATURES = {
     b"7z\xbc\xaf\x27\x1c": "7Z 压缩",
     b"\x7fELF": "可执行",
 }
+# A PDF may begin with rubbish: readers look for its signature in the first kilobyte.
 _HEAD = 1024
-"""A PDF may begin with rubbish: readers look for its signature in the first kilobyte."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from enum import StrEnum
 
 SENTENCE_END = re.compile(r"[。！？!?；]$")
 _NUMBER = re.compile(r"[-+¥￥$€]?\d[\d,.]*%?")
+# Characters; what is longer is no name, no code and no amount.
 _PROSE = 15
-"""Characters; what is longer is no name, no code and no amount."""
+# Share of a column that a cell must resemble to be one more of it.
 _SAME = 0.3
-"""Share of a column that a cell must resemble to be one more of it."""
 
 
 class CellKind(StrEnum):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from colorsys import hls_to_rgb
 
+# Red, green and blue, 0 to 255. None elsewhere: a colour that cannot be known (a picture, a variable).
 Colour = tuple[int, int, int]
-"""Red, green and blue, 0 to 255. None elsewhere: a colour that cannot be known (a picture, a variable)."""
 
 WHITE: Colour = (255, 255, 255)
 BLACK: Colour = (0, 0, 0)
+# Largest difference of a channel that no reader sees: #e0e0e0 on white.
 _NEAR = 32
-"""Largest difference of a channel that no reader sees: #e0e0e0 on white."""
+# Share of its own colour under which text is as good as transparent.
 _FAINT = 0.1
-"""Share of its own colour under which text is as good as transparent."""
 # fmt: off
 _NAMES: dict[str, Colour] = {
     "white": WHITE, "snow": (255, 250, 250), "ivory": (255, 255, 240), "ghostwhite": (248, 248, 255),

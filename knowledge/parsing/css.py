@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from knowledge.parsing.colours import BLACK, WHITE, Colour, blend_colours, is_indistinct, read_colour
 
+# Values by property, in lower case, "!important" left out.
 Declarations = Mapping[str, str]
-"""Values by property, in lower case, "!important" left out."""
 
 _DECLARATION = re.compile(r"\s*([a-z-]+)\s*:((?:[^;\"'(]|\([^)]*\)|\"[^\"]*\"|'[^']*')*)(?:;|$)", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -21,17 +21,17 @@ _PIXELS = {"px": 1.0, "pt": 4 / 3, "pc": 16.0, "cm": 37.8, "mm": 3.78, "in": 96.
 _PIXELS |= dict.fromkeys(("vw", "vh", "vmin", "vmax"), 10.0)
 _SIZES = {"xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "smaller": 12.0}
 _BODY_SIZE = 16.0
+# Pixels of a font; smaller print is there for machines.
 _READABLE = 3.0
-"""Pixels of a font; smaller print is there for machines."""
+# Pixels to the left or above; to the right and below pages are longer.
 _OFF_PAGE = 999.0
-"""Pixels to the left or above; to the right and below pages are longer."""
 _FAR = 5000.0
+# Opacity.
 _UNSEEN = 0.05
-"""Opacity."""
+# The one way to hide an element that elements within it can undo.
 VISIBILITY = "visibility"
-"""The one way to hide an element that elements within it can undo."""
+# What scripts change to show what they have made ready.
 TOGGLES = frozenset(("display", "opacity", VISIBILITY))
-"""What scripts change to show what they have made ready."""
 _SPECIFIC = (re.compile(r"#"), re.compile(r"[.\[]"), re.compile(r"(?:^|[\s>+~])[a-z]", re.IGNORECASE))
 
 

@@ -6,15 +6,15 @@ import codecs
 
 from knowledge.errors import HostileDocument, WrongEncoding
 
+# Share of GB2312 level-1 characters and punctuation among the non-ASCII ones; Chinese prose has over 0.95, Big5 or
+# Shift-JIS bytes read as GB18030 have under 0.5.
 _MIN_COMMON = 0.7
-"""Share of GB2312 level-1 characters and punctuation among the non-ASCII ones; Chinese prose has over 0.95, Big5 or
-Shift-JIS bytes read as GB18030 have under 0.5."""
 
+# Of a text in UTF-16; bytes of other encodings, or in the wrong order, land all over the table of characters.
 _MIN_USUAL = 0.9
-"""Of a text in UTF-16; bytes of other encodings, or in the wrong order, land all over the table of characters."""
 
+# What customers' files are in; among all encodings some mainframe's code page always fits.
 _DETECTED = ("big5", "big5hkscs", "gb18030", "cp932", "euc_jp", "cp1252", "cp1251")
-"""What customers' files are in; among all encodings some mainframe's code page always fits."""
 
 
 def decode(name: str, content: bytes, declared: str = "") -> str:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from knowledge.blocks import BlockKind
 from knowledge.parsing.pieces import AskedEntry, Box, ParsedTable, Piece, TextPiece
 
+# Characters of a definition that stands in one line with its term.
 MAX_LINE = 200
-"""Characters of a definition that stands in one line with its term."""
+# Of one that is a block with its term, however many lines it has: it is quoted whole.
 MAX_DEFINITION = 400
-"""Of one that is a block with its term, however many lines it has: it is quoted whole."""
 _ASKS = re.compile(r"[?？]\s*$|[吗呢么嘛]\s*$")
 _HELD = (BlockKind.PARAGRAPH, BlockKind.ITEM)
 

@@ -28,13 +28,13 @@ from knowledge.parsing.pieces import Heading, Piece, TextPiece, Title, add_marke
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
 _CONTENTS = re.compile(r"(?:toc|目录)\s*\d", re.IGNORECASE)
 _TITLES = ("title", "标题")
+# By the name of a style, or of one that it is based on.
 _KINDS = (
     (BlockKind.CODE, re.compile(r"(?i).*\b(?:code|preformatted)\b.*|.*(?:代码|预设格式).*")),
     (BlockKind.QUOTE, re.compile(r"(?i)(?:intense |block )?(?:quote|quotations?)|(?:明显)?引用")),
     (BlockKind.CAPTION, re.compile(r"(?i)caption|题注")),
     (BlockKind.FIELD, re.compile(r"(?i)definition(?: (?:term|list))?|list (?:heading|contents)|术语|定义")),
 )
-"""By the name of a style, or of one that it is based on."""
 _TERM = re.compile(r"(?i)definition term|list heading|术语")
 _P, _TBL, _SECTION = qn("w:p"), qn("w:tbl"), qn("w:sectPr")
 _MARK = f"{qn('w:pPr')}/{qn('w:rPr')}"

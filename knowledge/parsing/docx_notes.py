@@ -13,8 +13,8 @@ from knowledge.parsing.docx_names import qn
 from knowledge.parsing.numerals import format_numeral
 
 _VAL = qn("w:val")
+# Kinds of notes, and how Word numbers them where nothing else is said.
 _FORMS = {"footnote": "decimal", "endnote": "lowerRoman"}
-"""Kinds of notes, and how Word numbers them where nothing else is said."""
 REFERENCES = {qn(f"w:{kind}Reference"): kind for kind in _FORMS}
 
 

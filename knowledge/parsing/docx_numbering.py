@@ -19,11 +19,11 @@ _NUMBERED = f"{qn('w:pPr')}/{qn('w:numPr')}"
 _PART = "/word/numbering.xml"
 _PLACE = re.compile(r"%([1-9])")
 _DEEPEST = 8
+# Styles that are based on each other, and definitions that stand for each other.
 _MOST_LINKS = 20
-"""Styles that are based on each other, and definitions that stand for each other."""
 _OFF = ("0", "false", "off")
+# Of every bullet: its character belongs to a font of signs, or says no more than that an item begins.
 BULLET = "-"
-"""Of every bullet: its character belongs to a font of signs, or says no more than that an item begins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from knowledge.parsing.docx_text import list_texts
 from knowledge.parsing.docx_visibility import Visibility
 from knowledge.parsing.omissions import Omissions, OmittedPart
 
+# By the last word of the kind of a relation.
 _PARTS = {"header": OmittedPart.HEADER, "footer": OmittedPart.FOOTER, "comments": OmittedPart.COMMENT}
-"""By the last word of the kind of a relation."""
 
 
 def report_omitted_parts(document: Any, visibility: Visibility, left_out: Omissions) -> None:

@@ -17,12 +17,12 @@ _VAL = qn("w:val")
 _TR, _TC = qn("w:tr"), qn("w:tc")
 _INNER = {_TR, _TC, qn("w:p"), qn("w:tbl")}
 _MAX_SPAN = 100
+# Characters of a cell that tells which row a table within it belongs to.
 _MAX_LABEL = 40
-"""Characters of a cell that tells which row a table within it belongs to."""
 _APART = (BlockKind.IMAGE, BlockKind.FOOTNOTE)
 
+# What stands in a cell.
 Content = Callable[[Any], Iterable[Piece]]
-"""What stands in a cell."""
 
 
 @dataclass(slots=True)

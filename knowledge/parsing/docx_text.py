@@ -41,11 +41,11 @@ _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _RELATION = f"{{{nsmap['r']}}}"
 _TEXTS = {f"{{{nsmap['a']}}}t", f"{_CHART}v"}
+# What forms tick with; other signs of such fonts are ornaments.
 _SIGNS = {
     "Wingdings": {0x6F: "□", 0x71: "□", 0xA8: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑"},
     "Wingdings 2": {0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0xA3: "☐"},
 }
-"""What forms tick with; other signs of such fonts are ornaments."""
 _PRIVATE = 0xF000
 _OFF = ("0", "false", "off")
 

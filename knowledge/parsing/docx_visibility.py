@@ -12,12 +12,12 @@ from knowledge.parsing.formulas import MATH
 
 _VAL = qn("w:val")
 _OFF = ("0", "false", "off", "none")
+# Half points of a font.
 _READABLE = 3
-"""Half points of a font."""
+# Percent of a character's width.
 _NARROWEST = 5
-"""Percent of a character's width."""
+# Twips; a page of A4 is 11,906 wide.
 _FAR_LEFT, _FAR_RIGHT = -8000, 20000
-"""Twips; a page of A4 is 11,906 wide."""
 _DEEPEST_STYLE = 20
 _HIGHLIGHTS = {"lightGray": "lightgray", "darkGray": "darkgray", "darkBlue": "navy", "darkGreen": "green"}
 _W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"

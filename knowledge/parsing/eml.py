@@ -14,15 +14,15 @@ from knowledge.parsing.decoding import decode
 from knowledge.parsing.pieces import Enclosed, Piece, TextPiece, Title
 from knowledge.types import Notice, NoticeCode, ParsedDocument
 
+# Reads an attachment by its name, within the limits of the mail. Raises InvalidDocument.
 Parse = Callable[[str, bytes, SourceFile], ParsedDocument]
-"""Reads an attachment by its name, within the limits of the mail. Raises InvalidDocument."""
 
 _HEADERS = {"from": "发件人", "to": "收件人", "date": "日期"}
+# One of these stands in every mail.
 _SOME = (*_HEADERS, "subject", "message-id", "received")
-"""One of these stands in every mail."""
 _MAX_HEADER = 200
+# Mails within mails.
 _MAX_DEPTH = 2
-"""Mails within mails."""
 _SIGNATURE = re.compile(r"^-- $", re.MULTILINE)
 _QUOTED = re.compile(r"^(?:> ?)+", re.MULTILINE)
 

@@ -21,13 +21,13 @@ from knowledge.parsing.questions import (
 )
 from knowledge.types import FaqPair
 
+# Characters; a longer answer is a section that is read and cut like any other.
 _MAX_ANSWER = 1500
-"""Characters; a longer answer is a section that is read and cut like any other."""
+# Questions with their answers are a pattern; a single one is rhetoric, unless both are named.
 _SEVERAL = 2
-"""Questions with their answers are a pattern; a single one is rhetoric, unless both are named."""
 _MOSTLY = 0.8
+# Headings that ask without a question mark: only where nearly all beside them do.
 _SEVERAL_WITHOUT_MARK = 3
-"""Headings that ask without a question mark: only where nearly all beside them do."""
 
 Path = tuple[str, ...]
 

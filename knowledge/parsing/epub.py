@@ -24,8 +24,8 @@ _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _PAGES = ("application/xhtml+xml", "text/html")
 _VOID = "area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr"
+# <title/> is an empty element in XHTML, and the beginning of one in HTML.
 _CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][\w:-]*)((?:\s[^<>]*)?)/>")
-"""<title/> is an empty element in XHTML, and the beginning of one in HTML."""
 
 
 class EpubParser(Parser):

@@ -17,29 +17,29 @@ _EXACT = {
     "variants": {"相似问法", "相似问", "相似问题", "variants"},
     "category": {"分类", "category", "类别"},
 }
+# A Chinese name ends with what the column is: 客户问题 are questions, 问题编号 are numbers, 回复人 are people.
 _ENDING = {
     "variants": re.compile(r"(?:相似|扩展|同义|其[他它]|similar).*(?:问|说法|question)"),
     "category": re.compile(r"(?:分类|类别|类目|类型|category)$"),
     "question": re.compile(r"(?:问题?|提问|问[句法]|疑问|咨询内容|questions?|query)$"),
     "answer": re.compile(r"(?:[回解作]?答(?:案|复|语|内容)?|回复(?:内容)?|话术|answers?|reply|response)$"),
 }
-"""A Chinese name ends with what the column is: 客户问题 are questions, 问题编号 are numbers, 回复人 are people."""
 _DECORATION = re.compile(r"[\s*：:]+|[(（].*[)）]")
+# What only a question holds; the words of asking are a closed class.
 _ASKS = re.compile(
     r"[?？]\s*$|[吗呢么嘛]$|怎么|怎样|如何|什么|为何|哪|多久|多少|多长|几[天个次时点号]|是否|能否|可否|谁"
 )
-"""What only a question holds; the words of asking are a closed class."""
 _MOSTLY = 0.6
 _SPARSE = 0.3
+# Characters: a column with more than these says something, one with fewer labels a row (a number, a date, a name).
 _SUBSTANCE = 8
-"""Characters: a column with more than these says something, one with fewer labels a row (a number, a date, a name)."""
+# Characters of a way to ask, and of a category; what is longer makes the row a plain one, which is cut into chunks.
 _MAX_QUESTION = 500
-"""Characters of a way to ask, and of a category; what is longer makes the row a plain one, which is cut into chunks."""
+# A bar, and the backslashes before it: an odd one makes it a part of the text, two stand for one.
 _ESCAPED = re.compile(r"(\\*)\|")
-"""A bar, and the backslashes before it: an odd one makes it a part of the text, two stand for one."""
 _SEPARATOR = "\0"
+# Characters; what is longer names no column, and patterns take the square of its length.
 _MAX_NAME = 100
-"""Characters; what is longer names no column, and patterns take the square of its length."""
 _LETTERS = re.compile(r"[A-Za-z]{1,3}")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
+# What a program raises by mistake; a broken file makes libraries raise them too, in their own code.
 _MISTAKES = (LookupError, TypeError, AttributeError, AssertionError, NameError, ArithmeticError, NotImplementedError)
-"""What a program raises by mistake; a broken file makes libraries raise them too, in their own code."""
 _OURS = Path(__file__).resolve().parents[1]
 _MOST_FRAMES = 12
 

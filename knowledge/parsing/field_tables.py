@@ -14,14 +14,14 @@ Field = tuple[str, str]
 
 IMPOSSIBLE = -100.0
 _COLONS = "：:"
+# Characters; nobody names a field by more.
 _MAX_NAME = 12
-"""Characters; nobody names a field by more."""
+# Share of names that may be odd: with a digit in them, too long, or there twice.
 _ODD = 0.25
-"""Share of names that may be odd: with a digit in them, too long, or there twice."""
+# For values that are not of one sort, against the votes that a header gets of such a column.
 _VARIOUS = 3.0
-"""For values that are not of one sort, against the votes that a header gets of such a column."""
+# Fields are grouped into rows of about this length, so that each is quoted with its name.
 _BLOCK_CHARACTERS = 200
-"""Fields are grouped into rows of about this length, so that each is quoted with its name."""
 
 
 def measure_likelihood(rows: Sequence[Row]) -> float:

@@ -12,25 +12,25 @@ PARAGRAPH = f"{MATH}oMathPara"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _UNREAD = {f"{_WORD}{name}" for name in ("del", "moveFrom", "rPr")}
 _PAIRS = {"(": ")", "[": "]", "{": "}", "（": "）", "⟨": "⟩", "‖": "‖"}
+# Letters and digits that differ from the usual ones by their slant or weight alone.
 _LETTERS = (0x1D400, 0x1D7FF)
-"""Letters and digits that differ from the usual ones by their slant or weight alone."""
 _ROOTS = {"": "√", "2": "√", "3": "∛", "4": "∜"}
 _DEFAULT_SUM = "∫"
 _DEFAULT_ACCENT = "\u0302"
 _OVERLINE, _UNDERLINE = "\u0305", "\u0332"
 _OFF = ("0", "false", "off")
 # fmt: off
+# Elements that have a shape of their own; the others are what stands in them.
 _STRUCTURES = frozenset((
     "acc", "bar", "d", "eqArr", "f", "func", "limLow", "limUpp", "m", "nary", "phant", "rad", "sPre", "sSub", "sSubSup",
     "sSup",
 ))
 # fmt: on
-"""Elements that have a shape of their own; the others are what stands in them."""
+# What follows them at once would belong to what they end with: 1/2 x.
 _TAILED = {MATH + name for name in ("f", "sSub", "sSubSup", "sSup")}
-"""What follows them at once would belong to what they end with: 1/2 x."""
 
+# Whether a reader sees the text of an m:t.
 Shown = Callable[[Any], bool]
-"""Whether a reader sees the text of an m:t."""
 
 
 def write_formula(formula: Any, shown: Shown = lambda _: True) -> str:

@@ -10,12 +10,13 @@ from selectolax.lexbor import LexborNode
 from knowledge.parsing.markup_runs import UNREAD_TAGS
 from knowledge.parsing.notes import find_label_of_classes
 
+# Never read. An <aside> may be a note.
 TAGS = frozenset(("nav", "footer", "dialog"))
-"""Never read. An <aside> may be a note."""
 _UNREAD = {"script", "style", "noscript", "template"}
 _ROLES = {"navigation", "complementary", "banner", "contentinfo", "search", "dialog", "alertdialog"}
 _CONTAINERS = {"aside", "div", "section", "ul", "ol", "dl", "table", "form", "header", "center", "span", "p"}
 # fmt: off
+# Parts of class names and ids by which the makers of pages call such things, whatever the page is about.
 _NAMES = frozenset((
     "ad", "ads", "adsbygoogle", "advert", "advertisement", "aside", "banner", "breadcrumb", "breadcrumbs", "cookie",
     "copyright", "crumb", "crumbs", "foot", "footer", "guess", "menu", "nav", "navbar", "newsletter", "pager",
@@ -23,24 +24,23 @@ _NAMES = frozenset((
     "topbar",
 ))
 # fmt: on
-"""Parts of class names and ids by which the makers of pages call such things, whatever the page is about."""
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _SENTENCE = re.compile(r"[。！？；!?]|[a-z]{2}\.(?:\s|$)")
 _RIGHTS = re.compile(r"©|版权所有|copyright|ICP\s?备", re.IGNORECASE)
+# Share of a block's characters that are links; an article's paragraph with links has less.
 _LINKED = 0.55
-"""Share of a block's characters that are links; an article's paragraph with links has less."""
+# Characters of a notice of copyright with what stands around it.
 _FEW = 200
-"""Characters of a notice of copyright with what stands around it."""
+# Characters of a block above the title that is no sentence: a path, a greeting, a menu.
 _LABEL = 80
-"""Characters of a block above the title that is no sentence: a path, a greeting, a menu."""
+# Share of the page's own words: what has more is the article, whatever its name.
 _MOST = 0.4
-"""Share of the page's own words: what has more is the article, whatever its name."""
+# Share of the page's text that must be left, or else a sentence: a page of links alone is read as it is.
 _LEAST = 0.3
-"""Share of the page's text that must be left, or else a sentence: a page of links alone is read as it is."""
 
 
+# Sentences of its own: a block that says so much is not taken out for its name.
 _SAYS = 4
-"""Sentences of its own: a block that says so much is not taken out for its name."""
 
 
 @dataclass(slots=True)

@@ -11,17 +11,17 @@ from knowledge.parsing.cells import SENTENCE_END, CellKind, find_kind
 
 Row = Sequence[str]
 
+# Rows that a table is judged by.
 SAMPLE = 50
-"""Rows that a table is judged by."""
+# Header rows under each other: groups of groups of columns.
 _MAX_DEPTH = 3
-"""Header rows under each other: groups of groups of columns."""
+# Most tables have a header: without any evidence the first row is taken for one.
 LIKELY = 0.5
-"""Most tables have a header: without any evidence the first row is taken for one."""
+# The format calls the first row a header, though there may be none, as Markdown does.
 DECLARED = 2.0
-"""The format calls the first row a header, though there may be none, as Markdown does."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
+# Characters; nobody names a column by so many.
 _LONG = 30
-"""Characters; nobody names a column by so many."""
 _DIGITS = re.compile(r"\d+")
 
 

@@ -16,20 +16,20 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from knowledge.parsing.css import TOGGLES, VISIBILITY, Declarations, TextStyle, read_declarations, read_rules
 
 _MAY_HIDE = re.compile(r"style|hidden|color|<font", re.IGNORECASE)
+# Attributes from before CSS.
 _COLOURED = {"color": "color", "text": "color", "bgcolor": "background-color"}
-"""Attributes from before CSS."""
 _UNREAD = {"script", "style", "noscript", "template", "head", "svg", "select", "button", "textarea"}
 _FURNITURE = {"nav", "footer", "header", "aside", "a"}
 _PROSE = re.compile(r"[，。！？；!?;]|[a-z]{2}[.,]\s")
+# Texts and characters of a body that a script shows; what is shorter is a fragment.
 _LEAST_TEXTS, _LEAST = 3, 30
-"""Texts and characters of a body that a script shows; what is shorter is a fragment."""
+# What is hidden has at least so many times the characters of all that is shown, and of the sentences in it.
 _OF_ALL, _OF_PROSE = 0.6, 1.5
-"""What is hidden has at least so many times the characters of all that is shown, and of the sentences in it."""
+# Other parts that the same page hides are read from this share of the largest on.
 _ALSO = 0.25
-"""Other parts that the same page hides are read from this share of the largest on."""
 
+# What style sheets say of a node, by its `mem_id`, what of it is important, and the selectors that may hide it.
 Sheets = Mapping[int, tuple[dict[str, str], dict[str, str], frozenset[str]]]
-"""What style sheets say of a node, by its `mem_id`, what of it is important, and the selectors that may hide it."""
 
 
 @dataclass(slots=True)

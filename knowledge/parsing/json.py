@@ -13,14 +13,14 @@ from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece
 
+# Characters; a record with a longer text is a section and not a row.
 _LONG = 100
-"""Characters; a record with a longer text is a section and not a row."""
+# Characters of what names a record.
 _MAX_LABEL = 60
-"""Characters of what names a record."""
 _NUMBER = re.compile(r"[-+]?[\d.,:\sTZ/-]+")
 _FIRST_LEVEL = 2
+# What is nested deeper is written behind its keys.
 _MAX_DEPTH = 6
-"""What is nested deeper is written behind its keys."""
 
 Record = Mapping[str, Any]
 

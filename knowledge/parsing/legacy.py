@@ -10,8 +10,8 @@ from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.office_kinds import ENCRYPTED_PACKAGE, OLD_OFFICE, has_streams
 from knowledge.parsing.pieces import Piece
 
+# The suffix under which the same document is read.
 MODERN = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx"}
-"""The suffix under which the same document is read."""
 INSTALL = "apt-get install libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui"
 
 

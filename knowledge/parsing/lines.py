@@ -19,15 +19,15 @@ _HEADINGS = (
     (15, re.compile(r"[（([一二三四五六七八九十]{1,3}[）)]\s*\S")),
 )
 _DECIMAL = re.compile(r"(\d{1,2}(?:[.．]\d{1,2}){1,3})[.．、]?\s+(?=[^\W\d_])")
+# Of 第十二条: below 章 and 节, above 一、.
 ARTICLE_LEVEL = 13
-"""Of 第十二条: below 章 and 节, above 一、."""
+# Numbered headings rank below all headings that a document declares itself (levels 1-10).
 _DECIMAL_LEVEL = 16
-"""Numbered headings rank below all headings that a document declares itself (levels 1-10)."""
 _SENTENCE_END = re.compile(r"[。！？；：…!?;:][”’」』）)】》\"']*$|\.[\"')]*$")
 _HEADING_CANNOT_END = re.compile(r"[。；;，,、]$")
 _MAX_HEADING = 40
+# A line that fills less of its text column than this ends its paragraph.
 FULL = 0.85
-"""A line that fills less of its text column than this ends its paragraph."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from knowledge.errors import BrokenDocument, KnowledgeError
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
+# Of a page; more are not looked at.
 MAX_LINKS = 2000
-"""Of a page; more are not looked at."""
+# Characters of a link.
 MAX_LINK = 2000
-"""Characters of a link."""
 
 
 @dataclass(frozen=True, slots=True)

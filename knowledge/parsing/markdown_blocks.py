@@ -13,25 +13,25 @@ from knowledge.parsing.notes import find_label
 
 Rule = Callable[[StateBlock, int, int, bool], bool]
 
+# The star key or the hash key of a telephone at the beginning of a line.
 KEY = re.compile(r"[*#][ \t]*(?:号键|键(?![盘位值帽]))")
-"""The star key or the hash key of a telephone at the beginning of a line."""
 _COMPARED = re.compile(r">=?\d")
 _FIGURE = re.compile(r">[ \t]*\d(?!\d?[.、)）][ \t]*\D)")
+# Deeper than anybody quotes, and than the renderer nests.
 _DEEP = re.compile(r"(?:>[ \t]?){21}")
-"""Deeper than anybody quotes, and than the renderer nests."""
 _DEFINITION = re.compile(r"\[((?:[^\[\]\\]|\\.)+)\]:[ \t]*\n?[ \t]*(<[^<>\n]*>|\S*)")
 _ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]*:\S|[/.?#]|www\.|[\w%-]+(?:[./][\w%-]+)*\.[a-z]{2,5}(?:[/?#]|$)", re.IGNORECASE
 )
+# Where a definition leads that is written to be seen by nobody.
 _COMMENTS = ("#", "<>")
-"""Where a definition leads that is written to be seen by nobody."""
 _TIGHT = re.compile(r"(#{1,6})([^\W\d_]|[^\x00-\x7f]|(?<=##)[\dA-Za-z])")
 _TAB = re.compile(r"===[!+]{0,2}[ \t]+(?:\"(.+)\"|'(.+)')\s*$")
 _SWITCHED = re.compile(r"@tab(?:[:#]\w+)*[ \t]+(\S.*)")
 _BOX = re.compile(r":{3,}")
 _BOX_HEAD = re.compile(r"[ \t]*([A-Za-z][\w-]*)(?:[ \t]*\[(.*)\])?[ \t]*(?:\{(.*)\})?[ \t]*([^\[{].*)?$")
+# Boxes within each other that are looked at for the one that a line closes.
 _MOST_NESTED = 50
-"""Boxes within each other that are looked at for the one that a line closes."""
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _TITLE = re.compile(r"title=(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']+))")
 _TAG = re.compile(

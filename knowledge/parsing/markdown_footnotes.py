@@ -6,8 +6,8 @@ from markdown_it.common.utils import escapeHtml
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
+# Blocks that hold running text: a note stands behind the one that refers to it.
 _CLOSED_BY = {"paragraph_close", "heading_close", "table_close", "dt_close"}
-"""Blocks that hold running text: a note stands behind the one that refers to it."""
 
 
 def move_footnotes(state: StateCore) -> None:

@@ -11,8 +11,8 @@ import unicodedata
 
 from markdown_it.rules_inline.state_inline import Delimiter, StateInline
 
+# Of one mark in a row; more is a fill-in blank or a masked number.
 _MOST = 3
-"""Of one mark in a row; more is a fill-in blank or a masked number."""
 _ENDS = "，。、；：！？,.;:!?)]}）】」』》〉”’…%"
 _OPENS = "（【「『《〈“‘([{"
 _IN_ADDRESS = "/\\.-@=&?#"
@@ -93,10 +93,10 @@ def skip_shortcodes(state: StateInline, silent: bool) -> bool:
 
 _SHORTCODE = re.compile(r"\{\{[%<][ \t]*/?[A-Za-z][^{}\n]*[%>]\}\}")
 _VALUE = r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"'{}]+)"""
+# A list of attributes in braces: {#id .class key=value}.
 ATTRIBUTES = re.compile(
     rf"\{{:?[ \t]*(?:[#.][\w:-]+|[\w:-]+={_VALUE})(?:[ \t]+(?:[#.][\w:-]+|[\w:-]+={_VALUE}))*[ \t]*\}}"
 )
-"""A list of attributes in braces: {#id .class key=value}."""
 
 
 def _can_open(text: str, start: int, end: int) -> bool:

@@ -12,8 +12,8 @@ _RULE = re.compile(r"[:：]?\s*[-\u2010-\u2015\u2500\uff0d]+\s*[:：]?")
 _RULE_BEGINS = re.compile(r"[|｜:：\-\u2010-\u2015\u2500\uff0d]")
 _SEPARATORS = re.compile(r"(?<!\\)[|｜]")
 _PIPE = re.compile(r"(?<!\\)\|")
+# Of one table, empty ones at the ends of rows included.
 _MOST_CELLS = 65_536
-"""Of one table, empty ones at the ends of rows included."""
 
 
 def parse_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:

@@ -24,10 +24,10 @@ _LITERAL = re.compile(r"\{\s*(?:\"([^\"{}\n]*)\"|'([^'{}\n]*)'|`([^`{}\n]*)`)\s*
 _BRACE = re.compile(r"[{}]")
 _ENDS = re.compile(r"\s*(/?)>")
 _NEXT = re.compile(r"<|`+")
+# Characters of a line before a tag and behind it; of a value in braces.
 _NEAR, _FAR, _LONG = 400, 10_000, 2000
-"""Characters of a line before a tag and behind it; of a value in braces."""
+# Attributes that components show, in the order in which they do.
 _SHOWN = ("title", "label", "caption", "summary", "heading", "question", "description", "answer", "text", "alt")
-"""Attributes that components show, in the order in which they do."""
 _BOXES = {"callout", "admonition", "alert", "note", "panel", "aside"}
 _FOLDED = {"accordion", "details", "expandable", "collapse", "collapsible", "faq", "faqitem", "question", "toggle"}
 

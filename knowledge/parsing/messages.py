@@ -17,12 +17,12 @@ _STAMP = re.compile(
 _COLON = re.compile(r"(?:：|(?<!\d):)\s*")
 _NAME = re.compile(r"[^。，！？；：,!?;:\n]{1,24}")
 _SENTENCE = re.compile(r"[。！？!?，,~～]|[吗呢吧啊哦呀的了]$")
+# Characters of a line in which a time and a name stand.
 _HEAD = 80
-"""Characters of a line in which a time and a name stand."""
+# Messages.
 _LEAST = 4
-"""Messages."""
+# Share of lines that name a speaker and a time; of a message of many lines only the first one does.
 _DENSE = 0.2
-"""Share of lines that name a speaker and a time; of a message of many lines only the first one does."""
 _MOSTLY = 0.5
 _MESSAGES_EACH = 1.5
 _MAX_SPEAKERS = 8

@@ -13,8 +13,8 @@ _LABELS = {
     "danger": ("danger", "危险", "error", "failure", "fail", "bug", "critical"),
 }
 _LABEL_OF = {name: label for label, names in _LABELS.items() for name in names}
+# What a class calls a box when it says nothing else.
 _OWN = ("note", "info", "tip", "hint", "important", "warning", "caution", "danger", "提示", "注意", "警告", "危险")
-"""What a class calls a box when it says nothing else."""
 _BOXES = {"admonition", "alert", "callout", "hint", "notice", "infobox", "macro", "admonitionblock"}
 _PAIRS = ({"custom", "block"}, {"custom", "container"}, {"message", "box"}, {"note", "box"}, {"tip", "box"})
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

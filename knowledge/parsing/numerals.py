@@ -17,10 +17,10 @@ _ROMAN = (
     (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
 _ALPHABET = 26
+# Nobody counts items further; Word itself goes back to digits beyond it.
 _MOST = 9999
-"""Nobody counts items further; Word itself goes back to digits beyond it."""
+# Word writes 27 as aa, 53 as aaa …
 _LONGEST_LETTERS = 30
-"""Word writes 27 as aa, 53 as aaa …"""
 
 
 def format_numeral(number: int, form: str) -> str:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+# How OLE files begin, Office files of before 2007 among them.
 OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""How OLE files begin, Office files of before 2007 among them."""
+# The stream of an OLE file that holds a password-protected Office document.
 ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
-"""The stream of an OLE file that holds a password-protected Office document."""
 _ARCHIVE = b"PK\x03\x04"
 _PROGRAMS = {".doc": "Word", ".xls": "Excel", ".ppt": "PowerPoint"}
+# One of these is in the directory of an OLE file.
 _STREAMS = {".doc": ("WordDocument",), ".xls": ("Workbook", "Book"), ".ppt": ("PowerPoint Document",)}
-"""One of these is in the directory of an OLE file."""
+# The part with which a file of the new format begins, mostly; it always lies in that folder of its archive.
 _PARTS = {".doc": b"word/document.xml", ".xls": b"xl/workbook.xml", ".ppt": b"ppt/presentation.xml"}
-"""The part with which a file of the new format begins, mostly; it always lies in that folder of its archive."""
 _OTHER_ARCHIVES = frozenset({".epub"})
 
 

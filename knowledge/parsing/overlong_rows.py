@@ -11,8 +11,8 @@ from knowledge.parsing.regions import SheetLine
 from knowledge.parsing.table_readings import TableReading
 from knowledge.types import Notice, NoticeCode
 
+# Rows that a notice names.
 _MOST_NUMBERS = 20
-"""Rows that a notice names."""
 
 
 def count_excess(cells: Sequence[str], width: int) -> int:

@@ -13,19 +13,19 @@ from knowledge.parsing.pdf_columns import order_columns
 from knowledge.parsing.pdf_layout import PageLine, find_tables, is_table_head
 from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece, Title
 
+# Lines at the top and at the bottom of a page that may be a running header or footer.
 _EDGE = 3
-"""Lines at the top and at the bottom of a page that may be a running header or footer."""
 _LEADER = re.compile(r"(?:[.．·…]\s?){4,}\d+\s*$")
 _PAGE_NUMBER = re.compile(r"[-–—\s]*(?:第\s*)?\d{1,4}(?:\s*页)?(?:[\s/／,，共]+\d{1,4}(?:\s*页)?)?[-–—\s]*")
 _MAX_DEPTH = 8
 _MAX_HEADING = 60
+# Times the size of the body text; a heading in the size of the body is told by its number alone.
 _LARGER = 1.12
-"""Times the size of the body text; a heading in the size of the body is told by its number alone."""
+# Em; narrower text is not wrapped: a title page, a list of names.
 _MIN_COLUMN = 20
-"""Em; narrower text is not wrapped: a title page, a list of names."""
 
+# Heading level by page (from 1) and text without spaces.
 Bookmarks = Mapping[tuple[int, str], int]
-"""Heading level by page (from 1) and text without spaces."""
 
 
 def extract_body(pages: Sequence[list[PageLine]], left_out: Omissions) -> list[list[PageLine]]:

@@ -27,12 +27,12 @@ from knowledge.parsing.recognition import (
 )
 from knowledge.types import Notice, NoticeCode
 
+# PDFium is not thread-safe: one document at a time.
 _PDFIUM = Lock()
-"""PDFium is not thread-safe: one document at a time."""
 _MAX_DEPTH = 8
 
+# A page that is empty on purpose has none of these: nothing is missing from it.
 _PICTURES = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
-"""A page that is empty on purpose has none of these: nothing is missing from it."""
 _PICTURE_DEPTH = 3
 
 

@@ -11,28 +11,28 @@ from statistics import median
 
 from knowledge.parsing.pdf_layout import LineCell, PageLine
 
+# Em; the least white space between columns.
 _GUTTER = 0.9
-"""Em; the least white space between columns."""
+# Share of a page's lines that may go over a gutter: titles, notes below the text.
 _CROSSING = 0.12
-"""Share of a page's lines that may go over a gutter: titles, notes below the text."""
+# Of the width of the text: what is wider stands over several columns.
 _WIDE = 0.6
-"""Of the width of the text: what is wider stands over several columns."""
 _MIN_LINES = 4
+# Em of a column of prose.
 _MIN_WIDTH = 8
-"""Em of a column of prose."""
 _FULL = 0.85
+# Share of lines that fill their column: prose is wrapped, cells of a table end where they end.
 _MOSTLY_FULL = 0.5
-"""Share of lines that fill their column: prose is wrapped, cells of a table end where they end."""
+# Lines of a column times their usual distance over its height: a cell of a table waits for its neighbours.
 _DENSE = 0.7
-"""Lines of a column times their usual distance over its height: a cell of a table waits for its neighbours."""
 _PAUSE = re.compile(r"[，。；：、！？,.;:!?]\s*[^\s\d]")
+# Share of lines with a comma or a full stop within: cells of a table hold a few words, or end with the stop.
 _FLOWING = 0.25
-"""Share of lines with a comma or a full stop within: cells of a table hold a few words, or end with the stop."""
+# Points; how exactly gutters are looked for.
 _STEP = 2.0
-"""Points; how exactly gutters are looked for."""
 
+# The middles of the white strips between columns, in points from the left.
 Gutters = tuple[float, ...]
-"""The middles of the white strips between columns, in points from the left."""
 
 
 def order_columns(pages: Iterable[Sequence[PageLine]]) -> list[list[PageLine]]:

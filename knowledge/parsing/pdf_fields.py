@@ -19,10 +19,10 @@ from knowledge.parsing.pdf_layout import LineCell, PageLine
 _TEXTS = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
 _BOXES = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
 _UNSEEN = raw.FPDF_ANNOT_FLAG_INVISIBLE | raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
+# Flag of a text field whose value is shown as asterisks.
 _PASSWORD = 1 << 13
-"""Flag of a text field whose value is shown as asterisks."""
+# Points; 0 stands for a size that fits.
 _READABLE = 1.5
-"""Points; 0 stands for a size that fits."""
 _REMARKS = (
     raw.FPDF_ANNOT_TEXT,
     raw.FPDF_ANNOT_HIGHLIGHT,

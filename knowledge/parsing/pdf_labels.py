@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from knowledge.parsing.pdf_layout import LineCell, PageLine
 
+# Em to the left, further than which no text belongs to a field.
 _FAR = 25.0
-"""Em to the left, further than which no text belongs to a field."""
+# Em to the right of a box, and between a field and the text above it.
 _NEXT = 2.5
-"""Em to the right of a box, and between a field and the text above it."""
+# Points by which boxes and texts overlap that stand beside each other.
 _TOUCH = 3.0
-"""Points by which boxes and texts overlap that stand beside each other."""
 _RULE = re.compile(r"[\s_＿.…·:：]+$|^[\s_＿]+")
 _INDEX = re.compile(r"\[\d+\]")
 

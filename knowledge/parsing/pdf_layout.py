@@ -15,12 +15,12 @@ from knowledge.parsing import headers
 from knowledge.parsing.lines import join_wrapped
 from knowledge.parsing.pieces import ParsedTable
 
+# Em; a space is 0.25 to 0.5, cells of a table stand further apart.
 _CELL_GAP = 0.9
-"""Em; a space is 0.25 to 0.5, cells of a table stand further apart."""
+# Em to the left; what goes back so far is another cell, drawn later.
 _JUMP = 2.0
-"""Em to the left; what goes back so far is another cell, drawn later."""
+# PDFium's sign for a hyphen at the end of a line, behind which a word goes on.
 _JOINED = "\ufffe"
-"""PDFium's sign for a hyphen at the end of a line, behind which a word goes on."""
 _NOWHERE = (0.0, 0.0, 0.0, 0.0)
 _MIN_ROWS = 3
 _LINE = re.compile(r"[^\r\n]+")

@@ -11,20 +11,20 @@ from pypdfium2 import raw
 
 from knowledge.parsing.colours import WHITE, Colour, is_indistinct
 
+# Left, bottom, right, top, in points of the page.
 Box = tuple[float, float, float, float]
-"""Left, bottom, right, top, in points of the page."""
 Matrix = tuple[float, float, float, float, float, float]
 
 _IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+# Points; nobody prints smaller for people.
 _READABLE = 1.5
-"""Points; nobody prints smaller for people."""
 _FAINT = 0.1
 _UNDRAWN = {raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP}
 _OUTLINED = {raw.FPDF_TEXTRENDERMODE_STROKE, raw.FPDF_TEXTRENDERMODE_STROKE_CLIP}
+# Share of the page that a picture covers, whose recognised text is laid over it unseen.
 _SCAN = 0.5
-"""Share of the page that a picture covers, whose recognised text is laid over it unseen."""
+# Points; what is thinner is a line, nobody's background.
 _MIN_SIDE = 4.0
-"""Points; what is thinner is a line, nobody's background."""
 _MAX_DEPTH = 12
 
 

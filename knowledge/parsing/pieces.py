@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from knowledge.blocks import BlockKind
 from knowledge.types import Notice, ParsedDocument
 
+# Marks that leave room behind them: no space follows.
 _WIDE = ("、", "．", "）", "】", "：", "。")
-"""Marks that leave room behind them: no space follows."""
 
 
 @dataclass(frozen=True, slots=True)

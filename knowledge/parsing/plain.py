@@ -12,8 +12,8 @@ from knowledge.parsing.messages import read_messages
 from knowledge.parsing.pieces import Piece, Title
 
 _TITLE = re.compile(r"[^。！？；，：…!?;:]{2,40}")
+# Columns (a CJK character is two) of hard-wrapped text: narrower is a list, wider has a paragraph on each line.
 _WRAP_WIDTHS = range(40, 241)
-"""Columns (a CJK character is two) of hard-wrapped text: narrower is a list, wider has a paragraph on each line."""
 
 
 class PlainParser(Parser):

@@ -23,12 +23,12 @@ from knowledge.types import Notice, NoticeCode
 
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE)
 _FURNITURE = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
+# Below 1: a slide does not title the document.
 _SLIDE_LEVEL = 2
-"""Below 1: a slide does not title the document."""
+# Groups in groups.
 _MAX_DEPTH = 20
-"""Groups in groups."""
+# Of a slide's height: shapes that begin within it stand beside each other.
 _ROW = 0.02
-"""Of a slide's height: shapes that begin within it stand beside each other."""
 
 
 class PptxParser(Parser):

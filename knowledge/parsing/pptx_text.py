@@ -14,10 +14,11 @@ from knowledge.parsing.numerals import format_numeral
 from knowledge.parsing.omissions import Omissions, OmittedPart
 from knowledge.parsing.pieces import TextPiece, build_item
 
+# Hundredths of a point; smaller text is not seen.
 _SMALLEST = 150
-"""Hundredths of a point; smaller text is not seen."""
 _BULLETS = {qn("a:buChar"), qn("a:buBlip")}
 _NUMBERED, _PLAIN = qn("a:buAutoNum"), qn("a:buNone")
+# By how the name of a kind of numbers begins (alphaLcParenR); all others are written in digits.
 _FORMS = {
     "alphaLc": "lowerLetter",
     "alphaUc": "upperLetter",
@@ -27,7 +28,6 @@ _FORMS = {
     "ea1": "chineseCountingThousand",
     "arabicDb": "decimalFullWidth",
 }
-"""By how the name of a kind of numbers begins (alphaLcParenR); all others are written in digits."""
 _SHAPES = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}.", "Minus": "- {} -"}
 
 

@@ -9,8 +9,8 @@ from enum import IntEnum
 from knowledge.blocks import Block, BlockKind
 from knowledge.parsing.faq_columns import is_question
 
+# Characters of a question that stands alone.
 MAX_QUESTION = 80
-"""Characters of a question that stands alone."""
 _QUESTION = re.compile(r"\s*(?:问题?|[QqＱ])\s*\d{0,3}\s*[：:.．、]\s*(?=\S)")
 _ANSWER = re.compile(r"\s*(?:答案?|[AaＡ])\s*\d{0,3}\s*[：:]\s*")
 _ANSWER_BEHIND = re.compile(r"(?<=[？?。！!\s])\s*(?:答案?|[AaＡ])\s*\d{0,3}\s*[：:]\s*")
@@ -19,8 +19,8 @@ _NUMBER = re.compile(
     r"|[一二三四五六七八九十]{1,3}[、．.])\s*(?=\S)"
 )
 _BOLD = re.compile(r"\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(\*\*|__)(?=\S)((?:(?!\1).)+)\1")
+# What somebody said in a conversation, and no question of the document.
 _SPEAKER = re.compile(r"[^：:]{1,12}[：:]")
-"""What somebody said in a conversation, and no question of the document."""
 _ENDS = ("？", "?")
 _BREAKS = re.compile(r"[。！；!;？?](?=.)")
 

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     Pixels = NDArray[np.uint8]
     """Rows, columns and the channels blue, green, red."""
 
+# Pixels; of a page of A4 at 170 dpi. Larger pictures are made smaller: more says no more to the recogniser.
 LONGEST_SIDE = 2000
-"""Pixels; of a page of A4 at 170 dpi. Larger pictures are made smaller: more says no more to the recogniser."""
+# Of the height of a recognised line, which has a margin above and below.
 _EM = 0.7
-"""Of the height of a recognised line, which has a margin above and below."""
+# Heights of lines of one size differ by what is written in them.
 _SAME_SIZE = 1.25
-"""Heights of lines of one size differ by what is written in them."""
+# Of the height of a line.
 _SAME_ROW = 0.5
-"""Of the height of a line."""
+# Em; see `pdf_layout`.
 _CELL_GAP = 0.9
-"""Em; see `pdf_layout`."""
+# Times its height is a line that tells how the page lies.
 _LONG = 5
-"""Times its height is a line that tells how the page lies."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from knowledge.parsing.cells import list_filled_columns
 from knowledge.parsing.characters import remove_unseen
 
 Row = list[str]
+# From, up to and without.
 Columns = tuple[int, int]
-"""From, up to and without."""
 
 
 class SheetLine(NamedTuple):

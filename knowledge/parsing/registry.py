@@ -17,8 +17,8 @@ from knowledge.types import FaqColumns, ParsedDocument
 if TYPE_CHECKING:
     from knowledge.parsing.recognition import Recogniser
 
+# Characters of a file name.
 MAX_NAME = 200
-"""Characters of a file name."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 _SHOWN = 60
 
@@ -119,12 +119,12 @@ PARSERS: dict[str, Callable[[], Parser]] = {
     ".epub": _build_epub,
     ".eml": _build_eml,
 }
+# Need a recogniser.
 PICTURES: dict[str, Callable[[], Parser]] = dict.fromkeys(
     (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), _build_picture
 )
-"""Need a recogniser."""
+# Need a conversion first, see `knowledge.conversion`.
 LEGACY: dict[str, Callable[[], Parser]] = dict.fromkeys((".doc", ".xls", ".ppt"), _build_legacy)
-"""Need a conversion first, see `knowledge.conversion`."""
 
 
 def parse(

@@ -15,18 +15,18 @@ from knowledge.types import FaqColumns
 Row = list[str]
 
 _SENTENCE_ENDS = ("。", "！", "；", "!", ";")
+# Characters.
 _LONGEST_TITLE = 40
-"""Characters."""
+# For a header behind a blank row or a title: somebody set the rows apart.
 _APART = 0.5
-"""For a header behind a blank row or a title: somebody set the rows apart."""
+# For a row that stands in columns in which the table above has nothing.
 _WIDER = 1.0
-"""For a row that stands in columns in which the table above has nothing."""
+# For each name that the table above has too.
 _NAMED_ALIKE = 2.0
-"""For each name that the table above has too."""
+# Two readings as far from each other as this leave no doubt.
 _CLEAR = 1.5
-"""Two readings as far from each other as this leave no doubt."""
+# For fields: the format lets the header be empty, and it is.
 _NO_HEADER = 4.0
-"""For fields: the format lets the header be empty, and it is."""
 _FIELDS_CLEAR, _FIELDS_NEVER = 1.0, -2.0
 
 

@@ -17,19 +17,19 @@ from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.pieces import Heading, ParsedTable, Piece
 
+# Below 1: the first sheet's name is not the title of the document.
 _SHEET_LEVEL = 2
-"""Below 1: the first sheet's name is not the title of the document."""
 _MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
 _STEP = 2**20
 _LONGEST_TAG = 256
 
+# Columns that a cell is repeated in: titles are merged across sheets.
 _MAX_SPAN = 100
-"""Columns that a cell is repeated in: titles are merged across sheets."""
 
+# First and last column of merged cells, from 1, and their last row.
 Merge = tuple[int, int, int]
-"""First and last column of merged cells, from 1, and their last row."""
+# By their first row.
 Merges = dict[int, list[Merge]]
-"""By their first row."""
 
 
 class XlsxParser(Parser):

@@ -11,8 +11,8 @@ from knowledge.breaker import Breaker
 from knowledge.index import Snapshot
 from knowledge.types import Vector
 
+# Rerankers that need no model of their own, and so can always stand in for one that does.
 Fallback = Literal["lexical_dense", "cosine"]
-"""Rerankers that need no model of their own, and so can always stand in for one that does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,9 @@ from knowledge.rerankers.base import Fallback
 from knowledge.rerankers.cross_encoder import MAX_PASSAGE_CHARS, CrossEncoder, Passages
 
 BATCH = 32
+# Searches of one call on CUDA. On a CPU each goes by itself: all of them together take as long, and the first would
+# wait for the last.
 GPU_SEARCHES = 8
-"""Searches of one call on CUDA. On a CPU each goes by itself: all of them together take as long, and the first would
-wait for the last.
-"""
 _INSTALL = (
     "RERANKER=bge 需要 FlagEmbedding：请运行 pip install -r requirements.txt；"
     "或用 scripts/export_onnx.py 导出 ONNX 文件，这里就不需要它"

@@ -17,10 +17,10 @@ from knowledge.rerankers.base import Fallback, Query, Reranker
 from knowledge.text import clean, simplify
 from knowledge.work_place import release_place
 
+# More would not fit into the 512 tokens that such models read; cut first, since tokenising costs by the character.
 MAX_PASSAGE_CHARS = 1000
-"""More would not fit into the 512 tokens that such models read; cut first, since tokenising costs by the character."""
+# Below any log-odds of a model, which are within about 20 of zero: what it did not read passes no gate.
 UNSCORED = -100.0
-"""Below any log-odds of a model, which are within about 20 of zero: what it did not read passes no gate."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 from knowledge.index import Snapshot
 from knowledge.types import Vector
 
+# Share of a chunk's similarity to the centre of its base that is taken off. Some chunks are near every question
+# (hubs: Radovanović et al., JMLR 2010), and the more so the more they resemble the whole base.
 HUBNESS = 0.3
-"""Share of a chunk's similarity to the centre of its base that is taken off.
-
-Some chunks are near every question (hubs: Radovanović et al., JMLR 2010), and the more so the more they resemble the
-whole base.
-"""
+# BM25 per unit of idf at which a term counts as covered in full: k1 + 1, the limit of a frequent term.
 FULL_MATCH = 2.5
-"""BM25 per unit of idf at which a term counts as covered in full: k1 + 1, the limit of a frequent term."""
 
 
 def measure_similarity(vector: Vector, snapshot: Snapshot, chunk_ids: Sequence[str]) -> NDArray[np.float32]:

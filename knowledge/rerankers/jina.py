@@ -8,8 +8,8 @@ from knowledge.model_server import WAITING
 from knowledge.rerankers.cross_encoder import Passages
 from knowledge.rerankers.remote import RemoteReranker
 
+# A relevance is told in few digits, and 0 and 1 have no log-odds.
 NEAREST = 1e-9
-"""A relevance is told in few digits, and 0 and 1 have no log-odds."""
 
 
 class JinaReranker(RemoteReranker):

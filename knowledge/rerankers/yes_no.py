@@ -18,8 +18,8 @@ from knowledge.rerankers.cross_encoder import Passages
 from knowledge.rerankers.remote import RemoteReranker, RerankEndpoint
 
 YES, NO = "yes", "no"
+# Alternatives that vLLM tells unless it is started otherwise.
 TOP_TOKENS = 20
-"""Alternatives that vLLM tells unless it is started otherwise."""
 _MARK, _BROKEN_MARK = "<|", "< |"
 
 

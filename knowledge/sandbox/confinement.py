@@ -14,10 +14,10 @@ try:
 except ImportError:  # Windows: the server's deadline is all there is
     resource = None  # type: ignore[assignment]
 
+# Customers' questions go before files.
 _NICE = 5
-"""Customers' questions go before files."""
+# Open files: the pipes, and modules that a library loads late.
 _FILES = 32
-"""Open files: the pipes, and modules that a library loads late."""
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _MIB = 2**20

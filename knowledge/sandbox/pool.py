@@ -27,10 +27,10 @@ from knowledge.sandbox.wire import InvalidReply, Job, ParsedReply, Result
 from knowledge.sheets import SheetOptions, Spreadsheet
 from knowledge.types import FaqColumns
 
+# Wall time over CPU time that a file may take: it shares its cores with the server and with other files.
 WALL_FACTOR = 3
-"""Wall time over CPU time that a file may take: it shares its cores with the server and with other files."""
+# Workers that nobody needs for so long are ended; the next file starts one in about a second.
 IDLE_SECONDS = 120.0
-"""Workers that nobody needs for so long are ended; the next file starts one in about a second."""
 _TIME_SIGNALS = {getattr(signal, "SIGXCPU", None)}
 
 

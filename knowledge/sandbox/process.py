@@ -14,10 +14,10 @@ from knowledge.sandbox.wire import LENGTH, READY, Job, ParsedReply, compute_long
 
 _ROOT = Path(__file__).resolve().parents[2]
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from knowledge.sandbox.worker import main; main()"
+# To import the parsers, on a machine that has much else to do.
 _START_SECONDS = 120.0
-"""To import the parsers, on a machine that has much else to do."""
+# All of it: nothing of the server's is handed on. Threads of numpy would take address space and are not used.
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
-"""All of it: nothing of the server's is handed on. Threads of numpy would take address space and are not used."""
 
 
 class WorkerDied(Exception):

@@ -30,14 +30,14 @@ Result = ReadDocument | PageLinks | Spreadsheet | InspectedFile
 T = TypeVar("T")
 LENGTH = struct.Struct(">I")
 READY = b"ready"
+# The error that stands for a MemoryError.
 MEMORY = "memory"
-"""The error that stands for a MemoryError."""
+# Characters of an error's reason.
 MAX_REASON = 200
-"""Characters of an error's reason."""
+# Places that a fault tells of.
 MAX_FRAMES = 20
-"""Places that a fault tells of."""
+# Characters of a notice's message.
 MAX_MESSAGE = 1000
-"""Characters of a notice's message."""
 _OVERHEAD = 2**20
 _ENTRY = re.compile(r"-q?\d{1,8}")
 _ERRORS: dict[str, type[InvalidDocument]] = {

@@ -19,10 +19,10 @@ from knowledge.sandbox.confinement import allow_cpu, limit_worker, measure_addre
 from knowledge.sandbox.wire import READY, Job, ParsedReply, Result, add_length, encode_reply
 from knowledge.sheets import read_sheet
 
+# A worker retires after so many, whatever leaks in a library.
 MAX_FILES = 200
-"""A worker retires after so many, whatever leaks in a library."""
+# Bytes of address space; a worker that keeps more than this retires, so that each file finds the same room.
 MAX_GROWTH = 64 * 2**20
-"""Bytes of address space; a worker that keeps more than this retires, so that each file finds the same room."""
 
 _MAX_FILE = 2**16
 

@@ -12,13 +12,12 @@ from typing import Protocol
 from knowledge.errors import IndexMismatch
 from knowledge.types import Chunk, Hit, Matrix, TermIds, Vector
 
+# In the folder of an embedded Chroma.
 CHROMA_DATABASE = "chroma.sqlite3"
-"""In the folder of an embedded Chroma."""
+# Up to here dense recall is one exact matrix product (under 2 ms), which never misses a neighbour; an approximate
+# search over a few hundred near-duplicates does, and was measured to. Up to here, too, a recall costs less than the
+# way to a thread and back, which is .3 ms on an idle machine and several on a busy one.
 EXACT_SEARCH_MAX_CHUNKS = 20_000
-"""Up to here dense recall is one exact matrix product (under 2 ms), which never misses a neighbour; an approximate
-search over a few hundred near-duplicates does, and was measured to. Up to here, too, a recall costs less than the way
-to a thread and back, which is .3 ms on an idle machine and several on a busy one.
-"""
 
 
 class DenseRecall(StrEnum):

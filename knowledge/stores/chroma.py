@@ -46,10 +46,10 @@ with _replace_exporter():
     from chromadb.errors import NotFoundError
 
 _BATCH = 1000
+# Of 8,192 dimensions, in base64: 22 MB; a server refuses more than 40.
 _SERVER_BATCH = 500
-"""Of 8,192 dimensions, in base64: 22 MB; a server refuses more than 40."""
+# How long a server may say nothing, and how long it may take to be reached. Chroma's client waits for ever.
 _SERVER_SECONDS, _CONNECT_SECONDS = 60.0, 5.0
-"""How long a server may say nothing, and how long it may take to be reached. Chroma's client waits for ever."""
 _HNSW = {"space": "cosine", "ef_construction": 200, "max_neighbors": 16, "ef_search": 128}
 
 

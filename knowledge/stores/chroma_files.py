@@ -11,8 +11,8 @@ from struct import Struct
 from knowledge.damage import find_sqlite_damage
 from knowledge.stores.base import CHROMA_DATABASE
 
+# How hnswlib's begins: version, offset of level 0, room, elements, bytes of one and offset of its label.
 _HEADER = Struct("<i5Q")
-"""How hnswlib's begins: version, offset of level 0, room, elements, bytes of one and offset of its label."""
 _HEADER_BYTES, _VERSION = 100, 1
 
 

@@ -18,8 +18,8 @@ from rank_bm25 import BM25Okapi
 from knowledge.stores.recent_results import RecentResults
 from knowledge.types import TermIds
 
+# Its k1, b and epsilon are ours; its one word does not matter.
 OKAPI = BM25Okapi([[""]])
-"""Its k1, b and epsilon are ours; its one word does not matter."""
 Scores = NDArray[np.float32]
 
 

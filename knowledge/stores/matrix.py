@@ -9,8 +9,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from knowledge.types import Matrix, Vector
 
+# Rows of half precision that are widened at once: they stay in the processor's cache, 4,096 take six times as long.
 _BLOCK = 128
-"""Rows of half precision that are widened at once: they stay in the processor's cache, 4,096 take six times as long."""
 
 
 def compute_products(matrix: NDArray[np.floating], vector: Vector) -> NDArray[np.float32]:

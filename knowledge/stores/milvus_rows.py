@@ -20,8 +20,8 @@ from knowledge.stores.base import StoredRow
 from knowledge.stores.rows import FOREVER, RowLifetime, TermRow
 from knowledge.types import Chunk, DocumentMeta, IndexedChunk
 
+# The longest text that a field of Milvus holds.
 MAX_BYTES = 65_535
-"""The longest text that a field of Milvus holds."""
 READ = ["key", "payload", "terms", "vector"]
 SEEN = ["key", "chunk", "content", "since", "until"]
 STORED = [*READ, *SEEN[1:], "tenant", "name", "bucket", "document", "category", "tags"]
@@ -29,8 +29,8 @@ ID = ["key", "name"]
 TERM = ["term", "number", "history"]
 _FIELDS = {"document_ids": "document", "categories": "category"}
 _IN_TAGS = tuple(kind for kind in FILTER_KINDS if kind not in _FIELDS)
+# Milvus has no collection without one.
 NO_VECTOR = [0.0, 0.0]
-"""Milvus has no collection without one."""
 
 
 def hash_name(text: str) -> str:

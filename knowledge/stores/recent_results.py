@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
+# Searches that run at once; one that comes back too late computes again.
 SIZE = 8
-"""Searches that run at once; one that comes back too late computes again."""
 
 
 class RecentResults(Generic[Key, Value]):

@@ -83,11 +83,11 @@ def get_index(name: str, path: Path, tenant: str, embedder: Embedder, options: I
     return STORES[name](path, tenant, embedder, options or IndexOptions())
 
 
+# Stores that keep something between starts.
 DROPS: dict[str, Callable[[Path, str, str, Collection[int]], None]] = {
     "chroma": _drop_chroma,
     "milvus": _drop_milvus,
 }
-"""Stores that keep something between starts."""
 
 
 def _find_chroma_damage(path: Path) -> str:
@@ -96,8 +96,8 @@ def _find_chroma_damage(path: Path) -> str:
     return find_damage(path)
 
 
+# What is wrong with what a store keeps below a folder that no process uses, where that can be seen.
 DAMAGES: dict[str, Callable[[Path], str]] = {"chroma": _find_chroma_damage}
-"""What is wrong with what a store keeps below a folder that no process uses, where that can be seen."""
 
 
 def set_damaged_aside(name: str, path: Path) -> None:

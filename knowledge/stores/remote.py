@@ -23,10 +23,10 @@ from knowledge.types import Chunk, Hit, IndexChange, Matrix, TermIds, Vector
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
 _TIE_DECIMALS = 6
+# Chunks do not fall into buckets evenly: so many times as many are asked for as a sample is to have.
 SAMPLED, FEWEST_SAMPLED = 1.2, 1000
-"""Chunks do not fall into buckets evenly: so many times as many are asked for as a sample is to have."""
+# The server ranks words by the statistics of all its rows, so that many times as many are ranked by the tenant's.
 CANDIDATES, FEWEST_CANDIDATES = 4, 100
-"""The server ranks words by the statistics of all its rows, so that many times as many are ranked by the tenant's."""
 
 
 @dataclass(frozen=True, slots=True)

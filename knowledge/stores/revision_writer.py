@@ -21,8 +21,8 @@ from knowledge.stores.rows import FOREVER, RowLifetime, RowTable, TermRow
 from knowledge.stores.statistics import Numbers
 from knowledge.types import IndexChange, IndexedChunk, TermIds
 
+# Chunks, and terms, that are looked at together.
 _PART, _TERMS = 200, 1000
-"""Chunks, and terms, that are looked at together."""
 _Item = TypeVar("_Item")
 
 

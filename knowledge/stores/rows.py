@@ -13,16 +13,16 @@ from knowledge.filters import Filter
 from knowledge.stores.base import StoredRow
 from knowledge.types import Chunk, IndexedChunk, Vector
 
+# Rows that were read last; what a search found is asked for again and again until it is answered.
 CACHED_ROWS = 2000
-"""Rows that were read last; what a search found is asked for again and again until it is answered."""
+# Terms that were asked for last, 300 bytes each.
 CACHED_TERMS = 5000
-"""Terms that were asked for last, 300 bytes each."""
+# Rows that are read together; more of them are a pass over the base, and do not push out what searches found.
 AT_ONCE = 200
-"""Rows that are read together; more of them are a pass over the base, and do not push out what searches found."""
+# For how many later changes a row that was removed can still be seen by who searches an older revision.
 KEPT_REVISIONS = 50
-"""For how many later changes a row that was removed can still be seen by who searches an older revision."""
+# `until` of a row that no change has removed.
 FOREVER = 2**62
-"""`until` of a row that no change has removed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# New terms stay in a dict until they are that many, and more than this part of the others.
 _FEWEST, _SHARE = 4096, 8
-"""New terms stay in a dict until they are that many, and more than this part of the others."""
+# Terms that were asked for and are kept in a dict, 0.3 MB: an id never changes.
 ASKED = 2048
-"""Terms that were asked for and are kept in a dict, 0.3 MB: an id never changes."""
 _HASH = 0xFFFF_FFFF
 
 

@@ -54,5 +54,5 @@ class Report:
             self.broken.append(name)
 
 
+# Bounded in requests, bytes and time; leaves the server as it was, apart from what it sent.
 Attack = Callable[[Target], Awaitable[Report]]
-"""Bounded in requests, bytes and time; leaves the server as it was, apart from what it sent."""

@@ -21,6 +21,7 @@ from scripts.hostile_mcp import INJECTION, SECRET, TOOL, TRICKS, hostile_server
 from scripts.scripted_llm import CallTools, ScriptedLLM
 
 QUESTION = "我手上还有哪些没用掉的券"
+# What is said of the tool.
 DESCRIPTION = f"""
 tools:
   {TOOL}:
@@ -35,14 +36,13 @@ tools:
       amount: {{type: number, description: 金额}}
       phone: {{type: text, description: 手机号, mask: phone}}
 """
-"""What is said of the tool."""
+# Calls of a model that is in league with the server.
 CLAIMS: tuple[tuple[str, dict[str, str]], ...] = (
     (TOOL, {"member_id": "M9999"}),
     (TOOL, {"tenant": "other"}),
     ("delete_coupons", {}),
     (f"{TOOL}\n", {}),
 )
-"""Calls of a model that is in league with the server."""
 
 
 async def attack(target: Target) -> Report:

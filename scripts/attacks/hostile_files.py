@@ -96,8 +96,8 @@ def lzw(size: int) -> bytes:
 # --- Office ----------------------------------------------------------------------------------
 
 
+# Path, content type, kind of the relation from the first part, and text.
 Part = tuple[str, str, str, str]
-"""Path, content type, kind of the relation from the first part, and text."""
 
 
 def _package(*parts: Part) -> bytes:

@@ -17,8 +17,8 @@ from scripts.attacks.base import Report, Target
 
 CHARS = 2000
 MEMBER = "M10001"
+# A question of a usual length that a member of the sample shop asks, and anybody else too.
 ORDINARY = "{}月的订单到哪了？"
-"""A question of a usual length that a member of the sample shop asks, and anybody else too."""
 
 _HAN = (0x4E00, 0x9FA5)
 _VOCABULARIES = {
@@ -90,6 +90,7 @@ def _base64(length: int) -> str:
     return base64.b64encode(random.Random(length).randbytes(length))[:length].decode()
 
 
+# Name -> a message of so many characters. The same length gives the same message.
 FAMILIES: dict[str, Callable[[int], str]] = (
     {
         "random_han": _random("".join(map(chr, range(*_HAN)))),
@@ -144,7 +145,6 @@ FAMILIES: dict[str, Callable[[int], str]] = (
     | {name: _varied(text) for name, text in _VOCABULARIES.items()}
     | {f"{name}_again": _repeated(_VOCABULARIES[name]) for name in ("people", "orders", "amounts")}
 )
-"""Name -> a message of so many characters. The same length gives the same message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,17 +20,17 @@ from scripts.attacks.flood import Flood, flooding
 CHAT, COMPLETIONS = "/api/v1/chat", "/v1/chat/completions"
 REFUSED = frozenset({429, 503})
 CONNECTIONS, SECONDS, ASKED = 150, 10.0, 40
+# Of another tenant's median beside the flood and alone; the slack is for machines that have other work as well.
 RATIO, SLACK_SECONDS = 3.0, 0.15
-"""Of another tenant's median beside the flood and alone; the slack is for machines that have other work as well."""
 URGENT = ("我不想活了，想从楼上跳下去", "充电宝起火了，我的手被烫伤")
+# Requests until a limit has to show.
 MOST_TRIED = 2500
-"""Requests until a limit has to show."""
+# After which no request counts any more, for whatever is tried next from this address.
 FORGOTTEN_SECONDS = 2 * MINUTE
-"""After which no request counts any more, for whatever is tried next from this address."""
+# Connections that keep a limit reached while others are tried, and how often: now and then one is let through.
 PRESSING, TRIES = 12, 6
-"""Connections that keep a limit reached while others are tried, and how often: now and then one is let through."""
+# Counted as any message, and cheap.
 _NOTHING = {"message": ""}
-"""Counted as any message, and cheap."""
 _SOME = "/api/v1/conversations/nobody/handoff"
 
 

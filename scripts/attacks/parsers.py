@@ -20,8 +20,8 @@ UPLOAD_SECONDS = 600.0
 _STEP = 0.25
 _QUIET_STEPS = 4
 _ABANDONED = 20
+# User and system time in /proc/PID/stat, behind the name.
 _CPU_FIELDS = slice(11, 13)
-"""User and system time in /proc/PID/stat, behind the name."""
 
 
 async def attack(

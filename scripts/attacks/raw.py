@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from scripts.attacks.base import Target
 
+# What a client that reads nothing lets the server send, beside the server's own buffer, in bytes.
 BUFFER = 1 << 16
-"""What a client that reads nothing lets the server send, beside the server's own buffer, in bytes."""
 
 Headers = Iterable[tuple[str, str]]
 

@@ -24,8 +24,8 @@ CHAT, STREAM, COMPLETIONS = "/api/v1/chat", "/api/v1/chat/stream", "/v1/chat/com
 REFUSED = frozenset({401, 403, 404})
 SECRET_WORDS = "我住在幸福路 12 号"
 _SESSION = "{session_id}"
+# Seconds after which a server takes requests of one sender again.
 _PATIENCE = 60
-"""Seconds after which a server takes requests of one sender again."""
 _HEADER = "X-Session-Token"
 _HISTORY = "/api/v1/conversations/{}/history"
 

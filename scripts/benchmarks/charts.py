@@ -81,6 +81,7 @@ def _stores(report: dict[str, Any]) -> int:
     return len({row["store"] for row in report.get("scale", ())})
 
 
+# File, which reports it draws, and how.
 _CHARTS: tuple[tuple[str, Callable[[dict[str, Any]], bool], Callable[[dict[str, Any], Any], None]], ...] = (
     ("benchmark-stages", lambda report: "stages_ms" in report, _stages),
     ("benchmark-peers", lambda report: "peers" in report, _peers),
@@ -88,4 +89,3 @@ _CHARTS: tuple[tuple[str, Callable[[dict[str, Any]], bool], Callable[[dict[str, 
     ("benchmark-stores", lambda report: _stores(report) > 1, _scale),
     ("benchmark-http", lambda report: "cached_over_bare" in report, _http),
 )
-"""File, which reports it draws, and how."""

@@ -9,23 +9,23 @@ from typing import Any
 from scripts.export_onnx import export
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789，。？！：-"
+# One token a character, as the real tokenizers cut Chinese, or nearly.
 _CHARACTERS = [*_ALPHABET, *(chr(code) for code in range(0x4E00, 0x9FA6))]
-"""One token a character, as the real tokenizers cut Chinese, or nearly."""
+# bge-large-zh-v1.5's config.json, and its words.
 _LARGE: dict[str, Any] = {
     "hidden_size": 1024,
     "num_hidden_layers": 24,
     "num_attention_heads": 16,
     "intermediate_size": 4096,
 }
-"""bge-large-zh-v1.5's config.json, and its words."""
 _LARGE_WORDS, _BASE_WORDS = 21_128, 250_002
+# bge-reranker-base's, which has .8 GB of words.
 _BASE: dict[str, Any] = {
     "hidden_size": 768,
     "num_hidden_layers": 12,
     "num_attention_heads": 12,
     "intermediate_size": 3072,
 }
-"""bge-reranker-base's, which has .8 GB of words."""
 _TINY: dict[str, Any] = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
 
 

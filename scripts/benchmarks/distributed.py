@@ -25,8 +25,8 @@ from scripts.server_process import ROOT
 PASSAGES, ROUNDS = 300, 2
 ORDINARY, ONE, TWO = "ordinary", "one_worker", "two_workers"
 WAYS = {ORDINARY: (), ONE: ("--distributed", "--workers", "1"), TWO: ("--distributed", "--workers", "2")}
+# The first files of a run: two workers have that many done when the first of them is committed.
 LEFT_OUT = 2 * FILES_OF_A_BLOCK
-"""The first files of a run: two workers have that many done when the first of them is committed."""
 _COMMITS = "SELECT created_at FROM documents ORDER BY created_at"
 
 

@@ -24,8 +24,8 @@ from scripts.benchmarks.timing import percentiles, ratio, service_rss_mb
 
 CONCURRENCY = 32
 ROUNDS = 5
+# Each round; the last one in each run, one request after the other.
 BARE_REQUESTS, CACHED_REQUESTS, UNCACHED_REQUESTS, ALONE = 4000, 2000, 64, 100
-"""Each round; the last one in each run, one request after the other."""
 CACHED_QUESTIONS, CACHED_ATTEMPTS = 20, 10
 LLM_DELAY = 0.2
 _CHAT = "/api/v1/chat"

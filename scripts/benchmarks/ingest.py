@@ -29,10 +29,10 @@ from scripts.benchmarks.synthetic import SAMPLES
 from scripts.benchmarks.timing import percentiles, ratio
 
 ROUNDS = 4
+# Of one upload; a paragraph fills a chunk.
 FILES, PARAGRAPHS, PARAGRAPH_CHARS = 3, 10, 400
-"""Of one upload; a paragraph fills a chunk."""
+# Asked in each round while nothing comes in.
 QUESTIONS = 40
-"""Asked in each round while nothing comes in."""
 MAX_BYTES = 10_000_000
 _CHAT, _DOCUMENTS = "/api/v1/chat", "/api/v1/knowledge/documents"
 File = tuple[str, bytes]

@@ -22,8 +22,8 @@ from scripts.benchmarks.synthetic import Synthetic, synthetic
 from scripts.benchmarks.timing import percentiles, rss_mb, since
 
 ROUNDS = 10
+# What RERANK_CANDIDATES is by default.
 CANDIDATES = 20
-"""What RERANK_CANDIDATES is by default."""
 
 
 async def run(rounds: int, *, runtime: Runtime, folder: Path | None, tiny: bool) -> dict[str, Any]:

@@ -19,11 +19,11 @@ from knowledge.parsing.registry import PARSERS, parse
 from knowledge.recognition.rapid import REQUIREMENTS, RapidRecogniser, is_installed
 
 PAGES = 4
+# Lines of a page, and characters of a line at most.
 _LINES, _WIDE = 34, 36
-"""Lines of a page, and characters of a line at most."""
 _FONTS = ("wqy-zenhei.ttc", "NotoSansCJK-Regular.ttc", "NotoSerifCJK-Regular.ttc", "msyh.ttc", "PingFang.ttc")
+# Inches of A4.
 _PAPER = 8.27, 11.69
-"""Inches of A4."""
 
 
 def run(folder: Path, pages: int, font: Path | None = None) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from knowledge.types import Chunk, Matrix
 from scripts.benchmarks.timing import WARM_UP, percentiles, ratio, since
 
 TOP_K = 25
+# Searches for a question whose vector is known; returns ids of chunks, the best first.
 Ask = Callable[[str, Any], Sequence[str]]
-"""Searches for a question whose vector is known; returns ids of chunks, the best first."""
 
 
 async def measure_peers(data: EvalSet, matrix: Matrix, embedder: Embedder, count: int) -> dict[str, Any]:

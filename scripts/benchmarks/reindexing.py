@@ -20,10 +20,10 @@ from scripts.benchmarks.synthetic import SAMPLES
 from scripts.benchmarks.timing import percentiles, ratio, service_rss_mb, since
 
 CHUNKS, CLIENTS, IDLE_SECONDS = 3000, 8, 30
+# Of one upload.
 ROWS = 500
-"""Of one upload."""
+# Of the sample documents, behind what makes an answer the only one of its kind.
 ANSWER_CHARS = 50
-"""Of the sample documents, behind what makes an answer the only one of its kind."""
 UNLIMITED = ("RATE_PER_ADDRESS", "RATE_PER_KEY", "RATE_PER_TENANT", "HOT_CACHE_MAX_SIZE", "RETRIEVAL_CACHE_TTL")
 _CHAT, _DOCUMENTS, _JOBS = "/api/v1/chat", "/api/v1/knowledge/documents", "/api/v1/jobs"
 

@@ -35,8 +35,8 @@ from scripts.benchmarks.timing import measure_search, ratio, rss_mb, since
 QUESTIONS = 300
 RECALL_AT = 25
 LOWEST_RECALL = 0.95
+# Chunks that one document's change adds and removes.
 CHANGED = 20
-"""Chunks that one document's change adds and removes."""
 
 
 class _Space(HashEmbedder):

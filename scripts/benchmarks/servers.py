@@ -17,8 +17,8 @@ from app.wiring.knowledge import get_embeddings_path
 from knowledge.evaluation.rows import read_rows
 from scripts.server_process import ROOT, run_server, wait_until_learnt
 
+# The first start takes the samples in, a minute without embeddings kept from before.
 START_SECONDS = 900.0
-"""The first start takes the samples in, a minute without embeddings kept from before."""
 DOCUMENTS_AT_ONCE = 100
 _DOCUMENTS = "/api/v1/knowledge/documents"
 _JOBS = "/api/v1/knowledge/jobs"

@@ -16,15 +16,15 @@ from knowledge.types import Chunk, DocumentMeta, IndexChange, IndexedChunk, Matr
 
 SAMPLES = Path(__file__).resolve().parents[2] / "knowledge" / "samples"
 DIMENSION = 384
+# Per chunk: what passages of 300 characters have.
 TOKENS = 660
-"""Per chunk: what passages of 300 characters have."""
+# Of these, terms that only a few chunks have: 20 new ones a chunk, as a vocabulary grows.
 RARE_TOKENS = 10
-"""Of these, terms that only a few chunks have: 20 new ones a chunk, as a vocabulary grows."""
 CHUNKS_PER_CLUSTER, CHUNKS_PER_DOCUMENT, CATEGORIES = 50, 20, 20
+# Lengths of what all vectors share and of what sets one apart from its cluster's centre, which has length 1: two
+# chunks of a cluster then have a cosine of .78, strangers of .56, and queries see neighbours as close as e5 shows
+# them.
 COMMON, SPREAD = 1.6, 1.0
-"""Lengths of what all vectors share and of what sets one apart from its cluster's centre, which has length 1: two
-chunks of a cluster then have a cosine of .78, strangers of .56, and queries see neighbours as close as e5 shows them.
-"""
 
 
 @dataclass(frozen=True, slots=True)

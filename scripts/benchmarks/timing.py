@@ -16,8 +16,8 @@ from knowledge.filters import EVERYTHING, Filter
 from knowledge.retriever import Retriever
 from knowledge.types import Matrix
 
+# Questions asked before the clock runs.
 WARM_UP = 20
-"""Questions asked before the clock runs."""
 
 
 def percentiles(milliseconds: Sequence[float]) -> dict[str, float]:

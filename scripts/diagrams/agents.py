@@ -25,19 +25,19 @@ _INTENTS = DrawnBox(36, 0, 292, 30)
 _SPINE = _INTENTS.middle[0]
 _AGENTS = DrawnBox(424, 0, 276, 30)
 _BUS = 720
+# Blanks that no renderer drops.
 _BETWEEN = "\u00a0\u00a0"
-"""Blanks that no renderer drops."""
+# Steps that may be the last -> their look, and what the response says then.
 _EXITS = {
     "guard": ("stop", Outcome.REJECTED.value),
     "desk": ("person", Outcome.HANDOFF.value),
     "cache": ("agent", "cached"),
     "screen": ("stop", Outcome.REJECTED.value),
 }
-"""Steps that may be the last -> their look, and what the response says then."""
 
 
+# What the module of the roster knows by its name alone.
 IMPORTED_WHEN_BUILT = {BusinessAgent.__name__: BusinessAgent}
-"""What the module of the roster knows by its name alone."""
 
 
 def agent_class(build: Build) -> type[Agent]:

@@ -13,8 +13,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from scripts.diagrams.theme import style
 
+# Between the edge of a box and its text.
 PAD = 12
-"""Between the edge of a box and its text."""
 
 
 @dataclass(frozen=True, slots=True)

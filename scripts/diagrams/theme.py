@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 _SANS = 'system-ui, "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", sans-serif'
 _MONO = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace'
+# Names of classes -> fill and stroke.
 _Palette = Mapping[str, tuple[str | None, str | None]]
-"""Names of classes -> fill and stroke."""
 _LIGHT: _Palette = {
     ".sheet": ("#ffffff", "#dfe3ea"),
     ".group": ("#f7f8fb", "#e6e9f0"),

@@ -15,8 +15,8 @@ from scripts.drills.fleet import Fleet, Replica
 from scripts.drills.ledger import Deed, DrillRequest, Ledger
 
 SETTLE_SECONDS = 60.0
+# So many of the last documents are searched for at every replica.
 SEARCHED = 5
-"""So many of the last documents are searched for at every replica."""
 TURNS = Deed.CHAT, Deed.STREAM, Deed.CUSTOMER
 _STEP = 0.2
 

@@ -11,10 +11,10 @@ import httpx
 
 from scripts.drills.ledger import Deed, DrillRequest, Ledger, Trouble, trouble_of
 
+# After which a client gives up.
 PATIENCE_SECONDS = 60.0
-"""After which a client gives up."""
+# How long it waits where the connection ended.
 CUT_SECONDS = 1.0
-"""How long it waits where the connection ended."""
 
 
 class NotDone(Exception):
@@ -25,10 +25,10 @@ class NotDone(Exception):
         self.code = code
 
 
+# The id in an acknowledgement, and what was degraded.
 Told = tuple[str, tuple[str, ...]]
-"""The id in an acknowledgement, and what was degraded."""
+# One attempt: a response that is no acknowledgement, or what was told. Raises NotDone, httpx.TransportError.
 Send = Callable[[], Awaitable[httpx.Response | Told]]
-"""One attempt: a response that is no acknowledgement, or what was told. Raises NotDone, httpx.TransportError."""
 
 
 class Client:

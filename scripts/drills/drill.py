@@ -14,13 +14,13 @@ from scripts.drills.fleet import Fleet, fleet
 from scripts.drills.ledger import Deed, Ledger, Trouble, counted
 from scripts.drills.traffic import ConstantTraffic, loaded
 
+# Of load alone, before the first fault and after each.
 QUIET_SECONDS = 6.0
-"""Of load alone, before the first fault and after each."""
 RECOVERY_SECONDS = 10.0
+# A queue that is soon full.
 SETTINGS = {"TURNS_PER_KEY": "32", "TURNS_PER_TENANT": "40", "TURN_WAIT": "5"}
-"""A queue that is soon full."""
+# Where a connection may end in the middle: nobody is left to say anything on it.
 CUT_BY = ("kill",)
-"""Where a connection may end in the middle: nobody is left to say anything on it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,18 +17,18 @@ from scripts.drills.fleet import Fleet, Replica
 from scripts.drills.traffic import CHAT, GOODS, ConstantTraffic
 from scripts.scripted_llm import Behaviour
 
+# How long a server is stopped.
 AWAY_SECONDS = 10.0
-"""How long a server is stopped."""
+# Turns at once, of which no replica takes more than TURNS_PER_TENANT of a drill's.
 FLOOD = 64
-"""Turns at once, of which no replica takes more than TURNS_PER_TENANT of a drill's."""
 WATCH_SECONDS = 30.0
 STATE_SECONDS = 5.0
+# Of the keys of the product in Redis, unless it is told otherwise.
 PREFIX = "yingda"
-"""Of the keys of the product in Redis, unless it is told otherwise."""
 _STEP = 0.1
 
+# Named figures, in seconds where they are numbers.
 Seen = dict[str, float | str]
-"""Named figures, in seconds where they are numbers."""
 Fault = Callable[[Fleet, ConstantTraffic], Awaitable[Seen]]
 
 
@@ -108,6 +108,7 @@ async def fill_queue(fleet: Fleet, load: ConstantTraffic) -> Seen:
     return {f"answered_{code}": number for code, number in told.items()}
 
 
+# In the order in which they come.
 FAULTS: dict[str, Fault] = {
     "kill": kill_replica,
     "restart": restart_replica,
@@ -116,7 +117,6 @@ FAULTS: dict[str, Fault] = {
     "postgres": stop_postgres,
     "queue": fill_queue,
 }
-"""In the order in which they come."""
 
 
 async def _until(began: float, held: Callable[[], Awaitable[bool]]) -> float:

@@ -18,11 +18,11 @@ from scripts.drills.processes import HOST, START_SECONDS, Program, free_port
 from scripts.drills.servers import ROOT, Chroma, Nginx, Postgres, Redis
 from scripts.scripted_llm import Behaviour, ScriptedLLM
 
+# How long the model is silent before each answer where it is told to be slow.
 STALL_SECONDS = 4.0
-"""How long the model is silent before each answer where it is told to be slow."""
 _STEP = 0.1
+# Of a processor's second, in /proc.
 _TICKS = 100.0
-"""Of a processor's second, in /proc."""
 
 
 class Replica:

@@ -26,18 +26,18 @@ from scripts.drills.press import press
 from scripts.drills.servers import ROOT
 from scripts.drills.traffic import CHAT, GOODS, stocked
 
+# RATE_PER_TENANT of this drill: requests a minute.
 LIMIT = 240
-"""RATE_PER_TENANT of this drill: requests a minute."""
 TIMES = 50
 OTHERS = ("one", "two", "three")
 SECONDS = 15.0
+# Of SECONDS alone and SECONDS beside the greedy one, in turn, so that both meet the same machine.
 ROUNDS = 2
-"""Of SECONDS alone and SECONDS beside the greedy one, in turn, so that both meet the same machine."""
+# Between the questions of one of the others' two customers: half of the limit.
 PAUSE_SECONDS = 1.0
-"""Between the questions of one of the others' two customers: half of the limit."""
 MOST = 1.5
+# What a refusal costs is measured by itself. Each takes half a second, so that this is about the same rate.
 REFUSED_SECONDS, REFUSED_CONNECTIONS = 8.0, 80
-"""What a refusal costs is measured by itself. Each takes half a second, so that this is about the same rate."""
 
 
 async def greedy(folder: Path, settings: Mapping[str, str], *, replicas: int) -> dict[str, Any]:

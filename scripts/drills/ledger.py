@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx
 
+# The statuses that an outage may have.
 TYPED = frozenset({429, 503})
-"""The statuses that an outage may have."""
 
 
 class Deed(StrEnum):

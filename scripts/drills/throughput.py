@@ -22,10 +22,10 @@ from scripts.drills.servers import Nginx
 from scripts.drills.traffic import GOODS, stocked
 
 SECONDS = 8.0
+# RATE_PER_KEY of this drill; keys of a company's servers have none.
 LIMIT = 120
-"""RATE_PER_KEY of this drill; keys of a company's servers have none."""
+# A window may end meanwhile.
 SLACK = 1.1
-"""A window may end meanwhile."""
 SETTINGS = {"RATE_PER_KEY": str(LIMIT), "RATE_PER_SERVER_KEY": "0", "RATE_PER_TENANT": "0"}
 
 

@@ -30,6 +30,7 @@ class Pace:
     seconds: float
 
 
+# About twelve requests a second in all: the machine that measures is also the fleet.
 RATES = {
     Deed.CHAT: Pace(4, 0.8),
     Deed.STREAM: Pace(2, 1.0),
@@ -38,7 +39,6 @@ RATES = {
     Deed.CUSTOMER: Pace(2, 1.0),
     Deed.STAFF: Pace(2, 1.0),
 }
-"""About twelve requests a second in all: the machine that measures is also the fleet."""
 
 
 class ConstantTraffic:

@@ -44,10 +44,10 @@ from knowledge.errors import InvalidConfiguration
 from knowledge.parsing.registry import parse
 from knowledge.types import Chunk, DocumentMeta
 
+# Of the cross-validation by document.
 FOLDS = 8
-"""Of the cross-validation by document."""
+# Until all sentences of a document are embedded.
 PATIENCE_SECONDS = 600.0
-"""Until all sentences of a document are embedded."""
 FORESTS = Path("agents/verification/claim_forests.npz")
 
 

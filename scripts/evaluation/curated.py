@@ -23,11 +23,11 @@ from knowledge.types import Matrix
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
 PRECISIONS = (0.95, 0.9)
+# Of the head: weight of nearness beside the margin. Set where bases with few entries, which nearness serves better,
+# and those with many alike, which the margin does, lose the same; all else is fitted.
 NEARNESS = 0.75
-"""Of the head: weight of nearness beside the margin. Set where bases with few entries, which nearness serves better,
-and those with many alike, which the margin does, lose the same; all else is fitted."""
+# Of Newton's method.
 STEPS = 25
-"""Of Newton's method."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 from agents.types import Answer
 from knowledge.evaluation.report import compute_share
 
+# Labels: near is what only sounds like a danger.
 DANGER, NEAR, PLAIN = "danger", "near", "plain"
-"""Labels: near is what only sounds like a danger."""
 
 
 def danger_report(rows: Iterable[tuple[str, Answer]]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ def _to_traditional() -> Callable[[str], str]:
     return convert
 
 
+# Name of a manner -> the question in it, with the same meaning.
 MANNERS: Mapping[str, Callable[[str], str]] = {
     "想问下": lambda text: f"想问下{text}",
     "你好": lambda text: f"你好，{text}",
@@ -32,7 +33,6 @@ MANNERS: Mapping[str, Callable[[str], str]] = {
     "no spaces in models": lambda text: _MODEL_SPACE.sub("", text),
     "lower case": str.lower,
 }
-"""Name of a manner -> the question in it, with the same meaning."""
 
 
 async def metamorphic_report(retriever: Retriever, data: EvalSet, every: int = 1) -> dict[str, dict[str, float]]:

@@ -29,6 +29,7 @@ from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
 from knowledge.types import Chunk
 
+# Intent -> the label of sets that know one label a message; the intent heard first counts.
 CLASS_OF = {
     Intent.KNOWLEDGE_QA: "in_domain",
     Intent.BUSINESS_QUERY: "in_domain",
@@ -40,11 +41,9 @@ CLASS_OF = {
     Intent.OUT_OF_SCOPE: "out_of_scope",
     Intent.NONSENSE: "out_of_scope",
 }
-"""Intent -> the label of sets that know one label a message; the intent heard first counts."""
+# Where labels are intents: an angry customer goes where danger goes, and who is told that this is not for here need
+# not be told why.
 SAME_AS = {"complaint": Intent.HIGH_STAKES, Intent.IRRELEVANT: Intent.OUT_OF_SCOPE}
-"""Where labels are intents: an angry customer goes where danger goes, and who is told that this is not for here need
-not be told why.
-"""
 OFF_TOPIC_GROUP = "off_topic"
 SHIFTS = (-0.2, -0.1, 0.0, 0.1, 0.2)
 

@@ -18,8 +18,8 @@ from knowledge.evaluation.report import compute_share
 from knowledge.types import Vector
 
 ATTACKS = frozenset({"jailbreak", "injection"})
+# A question about something harmful gives no orders to the model: it is counted apart. All other labels are benign.
 UNSAFE = "unsafe"
-"""A question about something harmful gives no orders to the model: it is counted apart. All other labels are benign."""
 _SHOWN = 20
 
 

@@ -42,5 +42,5 @@ class Checks:
         self.lines.append(CheckLine(name, bool(cases) and not wrong, f"{len(cases) - len(wrong)}/{len(cases)}", wrong))
 
 
+# Starts the servers that it needs in a room of its own, and ends them.
 Part = Callable[[Room, Checks], None]
-"""Starts the servers that it needs in a room of its own, and ends them."""

@@ -10,8 +10,8 @@ import openpyxl
 
 from scripts.attacks.hostile_files import pdf, stream
 
+# x and y in points, and the text.
 Place = tuple[float, float, str]
-"""x and y in points, and the text."""
 
 _FONT = b"<</Type/Font/Subtype/Type0/BaseFont/STSong-Light/Encoding/UniGB-UTF16-H/DescendantFonts[4 0 R]>>"
 _DESCENDANT = (

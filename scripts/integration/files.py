@@ -10,8 +10,8 @@ from scripts.integration.documents import column, pdf_pages, word, workbook
 
 NO_TEXT, FAQ, MISSING = "pages_without_text", "faq_columns", "faq_columns_missing"
 BROKEN = frozenset({"broken_document"})
+# MB that a bomb unfolds to, beside the hundreds of its own that some have.
 _SCALE = 2
-"""MB that a bomb unfolds to, beside the hundreds of its own that some have."""
 
 
 @dataclass(frozen=True, slots=True)

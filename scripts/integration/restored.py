@@ -22,8 +22,8 @@ from scripts.integration.base import Checks, Room
 
 QUESTION, NEEDLE = "路由器整机保修几年", "保修三年"
 LIVE_SECONDS, READY_SECONDS = 5.0, 120.0
+# What a backup holds; all else in DATA_DIR is derived from it.
 _KEPT = "yingda.sqlite3"
-"""What a backup holds; all else in DATA_DIR is derived from it."""
 _DERIVED = {"embeddings.sqlite3", "index"}
 _STEP = 0.2
 _FILES = [

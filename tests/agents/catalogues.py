@@ -27,13 +27,13 @@ NOUNS = [
     "网关",
     "摄像机",
 ]
+# How a value is written, and how it is asked for.
 FIELDS = {
     "价格": ("{} 元", "{code}的价格是多少", "{code}多少钱", "{code}价格", "请问 {code} 怎么卖，多少钱？"),
     "重量": ("{} 克", "{code}有多重", "{code} 的重量是多少", "{code}重量"),
     "功率": ("{} 瓦", "{code}的功率是多少", "{code}功率多大", "想知道{code}的功率"),
     "质保": ("{} 天", "{code}质保多久", "{code}的质保是多少天", "{code}质保"),
 }
-"""How a value is written, and how it is asked for."""
 GENERAL = (
     "# 售后服务\n\n## 退货\n\n签收后七日内，包装完好的商品可以申请退货，运费由买家承担。\n\n"
     "## 发票\n\n订单完成后可在“我的订单”里申请电子发票，通常当天开具。\n\n"

@@ -13,8 +13,8 @@ from agents.types import Answer, Question
 from knowledge.embeddings.hash import HashEmbedder
 from tests.agents.support import ANALYZER, FixedSearcher, finish
 
+# Fitted once a process, on all the examples there are.
 _HEADS: list[IntentHead] = []
-"""Fitted once a process, on all the examples there are."""
 
 
 async def served(text: str) -> tuple[tuple[str, ...], Answer]:

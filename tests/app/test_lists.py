@@ -30,8 +30,8 @@ from app.webhooks.repository_deliveries import DeliveryRepository
 from app.webhooks.tables import Webhook, WebhookDelivery
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
+# One with each of what LIKE takes for a wildcard, and one that would match both if they were.
 TEXTS = ("满 50% 起减", "型号 A_1 保修", "型号 AB1 满 500 起")
-"""One with each of what LIKE takes for a wildcard, and one that would match both if they were."""
 SEARCHES = {"50%": {0}, "%": {0}, "a_1": {1}, "_": {1}, "型号": {1, 2}, "\\": set(), "": {0, 1, 2}}
 EMPTY = {"Boolean": False, "JSON": [], "LargeBinary": b"", "BigInteger": 0, "Integer": 0, "UtcDateTime": START}
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# None of them is needed to answer a question by the embedded default; each is imported where it is used.
 HEAVY = {
     "FlagEmbedding",
     "aiohttp",
@@ -35,7 +36,6 @@ HEAVY = {
     "torch",
     "transformers",
 }
-"""None of them is needed to answer a question by the embedded default; each is imported where it is used."""
 IMPORTED = f"""
 import json, sys
 import app.main

@@ -29,8 +29,8 @@ SECTIONS = (
     "channels",
     "webhooks",
 )
+# Settings of a server that starts at once, for what is not about retrieval.
 LIGHT = {"EMBEDDER": "hash", "VECTOR_STORE": "memory", "SAMPLES_ENABLED": "false"}
-"""Settings of a server that starts at once, for what is not about retrieval."""
 
 
 def opened(page: Page, server: str, place: str) -> Locator:

@@ -16,6 +16,7 @@ from tests.browser.desk import DESK, Customer, Seats
 from tests.browser.payloads import CANARY, PAYLOADS
 from tests.browser.serving import serving
 
+# A page that nobody looks at, which notes what it calls by.
 ELSEWHERE = """
 window.calls = [];
 Object.defineProperty(document, "hidden", { get: () => Boolean(window.elsewhere) });
@@ -27,10 +28,9 @@ window.Notification = class {
 const start = OscillatorNode.prototype.start;
 OscillatorNode.prototype.start = function (at) { window.calls.push("tone"); return start.call(this, at); };
 """
-"""A page that nobody looks at, which notes what it calls by."""
 KEY = "yd-0123456789abcdef0123456789abcdef"
+# Settings of a server that starts at once.
 LIGHT = {"EMBEDDER": "hash", "VECTOR_STORE": "memory", "SAMPLES_ENABLED": "false"}
-"""Settings of a server that starts at once."""
 
 Arrives = Callable[[str], Customer]
 

@@ -13,8 +13,8 @@ from statistics import median
 
 from playwright.sync_api import Browser, sync_playwright
 
+# Page -> what can be used once it is there.
 READY = {"/": "yingda-chat textarea:enabled", "/desk": "h1", "/admin": "h1"}
-"""Page -> what can be used once it is there."""
 _OBSERVE = """
 window.longTasks = 0;
 new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => { window.longTasks += duration; }))

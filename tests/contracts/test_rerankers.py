@@ -21,8 +21,8 @@ QUESTION = "退货的运费谁承担"
 IDS = [f"c{row}" for row in range(len(TEXTS))]
 SERVED = {"tei", "jina", "yes_no"}
 ONNX = {"bge onnx", "bge onnx_int8"}
+# The checkpoint of the tests has random weights: it scores, and knows nothing.
 RANDOM = {"bge"} | SERVED
-"""The checkpoint of the tests has random weights: it scores, and knows nothing."""
 FUSED = {name: 1 / (61 + row) for row, name in enumerate(IDS)}
 
 

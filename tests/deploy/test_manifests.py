@@ -35,8 +35,8 @@ MANIFESTS = [
     for manifest in yaml.safe_load_all(path.read_text("utf-8"))
 ]
 PYTHONS = {"PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "HOME"}
+# How the variables of other programs begin.
 OTHERS = re.compile("POSTGRES_|ETCD_|MINIO_")
-"""How the variables of other programs begin."""
 _PLAIN: Mapping[str, type | tuple[type, ...]] = {
     "str": str,
     "int": int,

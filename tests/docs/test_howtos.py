@@ -18,11 +18,11 @@ from tests.documents import ROOT
 
 pytestmark = [pytest.mark.xdist_group("howtos"), pytest.mark.timeout(300), pytest.mark.acceptance]  # followed once
 NAMES = ["agent", "parser", "embedder", "reranker", "store", "llm", "setting", "migration", "feature"]
+# All are followed and fit the code; these have their tests run, each of which takes seconds to start.
 TESTED = NAMES if WHOLE else ["feature"]
-"""All are followed and fit the code; these have their tests run, each of which takes seconds to start."""
 HOW_TOS = how_tos(ROOT.joinpath(GUIDES[0]).read_text("utf-8"))
+# Changed by a script of the same how-to before it is changed by hand.
 AFTER_ITS_SCRIPT = "docs/configuration.en.md"
-"""Changed by a script of the same how-to before it is changed by hand."""
 HOUSE = [
     "tests/test_architecture.py",
     "-k",

@@ -17,8 +17,8 @@ from websockets.exceptions import WebSocketException
 from app.wiring.container import Container
 from tests.app.serving import served
 
+# What a restart looks like from outside.
 BROKEN = (httpx.TransportError, WebSocketException, OSError, EOFError)
-"""What a restart looks like from outside."""
 PATIENCE = 60
 
 

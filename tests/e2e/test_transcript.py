@@ -88,6 +88,7 @@ async def test_twelve_turns_end_as_they_should(client: httpx.AsyncClient, reques
         assert (turn.source in cited) if cites else not cited, (turn, cited)
 
 
+# All of it is searched, and found in no document.
 OFF_TOPIC = (
     ("你好", {"answered"}),
     ("谢谢你", {"answered"}),
@@ -98,7 +99,6 @@ OFF_TOPIC = (
     ("今天股市怎么样", {"irrelevant", "out_of_scope"}),
     ("帮我看看特斯拉的股票能买吗", {"out_of_scope", "no_evidence", "clarify"}),
 )
-"""All of it is searched, and found in no document."""
 
 
 async def test_what_is_off_topic_is_written_by_no_model(

@@ -11,8 +11,8 @@ import pytest
 from scripts.evaluate import main
 
 CORPORA = sorted(Path(os.environ.get("CORPUS_DIR") or "/nowhere").glob("*.jsonl"))
+# Of four products at first sight .43 to .70 of the turns were right and .09 to .39 false.
 ACCURACY, FALSE_ANSWERS = 0.5, 0.3
-"""Of four products at first sight .43 to .70 of the turns were right and .09 to .39 false."""
 
 pytestmark = [pytest.mark.acceptance(only=True), pytest.mark.timeout(1800)]
 

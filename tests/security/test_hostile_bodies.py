@@ -29,11 +29,11 @@ _LIMITS = (
     *("sign_in_failures", "handoffs_per_customer", "handoffs_per_address"),
     *("tickets_per_customer", "tickets_per_address"),
 )
+# The limits are another test's.
 UNLIMITED = dict.fromkeys(_LIMITS, 0)
-"""The limits are another test's."""
 AT_ONCE = 4
+# Another server that does not answer, and a service that is full: typed, and told with a code.
 TYPED_5XX = {502, 503}
-"""Another server that does not answer, and a service that is full: typed, and told with a code."""
 
 
 @pytest.fixture

@@ -41,12 +41,13 @@ from scripts.attacks.process import process
 from tests.acceptance import some
 
 SHORT, LONG = 250, 4000
+# Linear is LONG / SHORT = 16 times as long; quadratic is 256.
 MAX_GROWTH = 4 * LONG / SHORT
-"""Linear is LONG / SHORT = 16 times as long; quadratic is 256."""
+# Below, a reader of a long message is fast whatever its growth, and its time is noise.
 MIN_SECONDS = 0.002
-"""Below, a reader of a long message is fast whatever its growth, and its time is noise."""
 MAX_CHARS = 20_000
 _AT_THE_DOOR = frozenset({"guard", "privacy"})
+# The slowest ones before they were mended.
 BOUNDS = Bounds(
     rounds=5,
     families=(
@@ -61,7 +62,6 @@ BOUNDS = Bounds(
         "wide_member",
     ),
 )
-"""The slowest ones before they were mended."""
 
 Reader = Callable[[str], Any]
 

@@ -19,13 +19,12 @@ from tests.app.openapi.document import operations
 from tests.security.test_hostile_bodies import UNLIMITED
 
 SEED = "20261123"
+# Role of the key -> random requests of an operation, beside those of its examples and of the bounds of its schema.
+# The administrator comes last, because it revokes the keys of others.
 EXAMPLES = {Role.AGENT: "3", Role.SERVER: "3", Role.CLIENT: "3", Role.METRICS: "3", Role.ADMIN: "15"}
-"""Role of the key -> random requests of an operation, beside those of its examples and of the bounds of its schema. The
-administrator comes last, because it revokes the keys of others.
-"""
 FETCHING = ("import_from_url",)
+# Another server that is not there is a 502, as it is documented.
 _UNREACHABLE = '["2xx", "3xx", "4xx", "502"]'
-"""Another server that is not there is a 502, as it is documented."""
 
 
 def configuration() -> str:

@@ -19,8 +19,8 @@ from tests.acceptance import some
 
 pytestmark = pytest.mark.acceptance(only=True)  # a server of its own
 
+# Of documents; a model says all of them below, which go out by the same way.
 SOME = some(PAYLOADS, 25)
-"""Of documents; a model says all of them below, which go out by the same way."""
 _RENDERED = re.compile(r"<(\w+)([^>]*)>")
 _PLAIN_TAGS = frozenset(
     ("p", "a", "em", "strong", "code", "pre", "ul", "ol", "li", "h1", "h2", "h3", "blockquote", "hr")

@@ -18,10 +18,10 @@ from scripts.attacks.process import children, process
 from scripts.attacks.uploads import PATH as DOCUMENTS
 from scripts.benchmarks.timing import rss_mb
 
+# About 100 KB, for which openpyxl takes more than a minute and a gigabyte.
 FONTS = xlsx("", f"<fonts>{'<font/>' * 2_700_000}</fonts>")
-"""About 100 KB, for which openpyxl takes more than a minute and a gigabyte."""
+# That the service itself may spend meanwhile; reading the workbook once would take it ten times as long.
 CPU_SECONDS = 10
-"""That the service itself may spend meanwhile; reading the workbook once would take it ten times as long."""
 SETS = "/api/v1/evaluation/sets"
 
 

@@ -68,6 +68,7 @@ _MYSQL = Backend(
     wrong=re.compile(r"^\(?(?:1052|1054|1055|1140|1242|1292|1690)\b"),
 )
 
+# By SQLAlchemy's name of the database.
 BACKENDS: Mapping[str, Backend] = {
     "mysql": _MYSQL,
     "mariadb": _MYSQL,
@@ -81,7 +82,6 @@ BACKENDS: Mapping[str, Backend] = {
         lost=re.compile("Table with name .* does not exist"),
     ),
 }
-"""By SQLAlchemy's name of the database."""
 
 
 def find_backend(name: str) -> Backend:

@@ -12,12 +12,12 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from knowledge.errors import InvalidConfiguration
 
+# Of one database, and so of one tenant: its statements may fill them without holding up another's.
 CONNECTIONS = 4
-"""Of one database, and so of one tenant: its statements may fill them without holding up another's."""
+# Seconds after which our own clock stops a statement that the database, where it has a clock, did not.
 GRACE = 0.5
-"""Seconds after which our own clock stops a statement that the database, where it has a clock, did not."""
+# Tables and their columns, by lower-case name, that any statement may need.
 Readable = Mapping[str, frozenset[str]]
-"""Tables and their columns, by lower-case name, that any statement may need."""
 
 
 class StatementFailed(Exception):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 Made = Callable[[exp.Expression], exp.Expression]
+# Stands, with the parameter's name after it, where a driver's own sign for a bound value has to go.
 MARK = "YINGDA_BOUND_"
-"""Stands, with the parameter's name after it, where a driver's own sign for a bound value has to go."""
 
 
 class CannotWrite(Exception):

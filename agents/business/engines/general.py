@@ -26,8 +26,8 @@ from agents.business.engines.dialects import MARK
 from agents.errors import BusinessUnavailable
 from knowledge.errors import InvalidConfiguration
 
+# Seconds that a connection lives; servers drop idle ones.
 RECYCLED = 1800
-"""Seconds that a connection lives; servers drop idle ones."""
 _MARKED = re.compile(rf"{MARK}(\d+)")
 _SIGNS = {
     "qmark": "?",

@@ -22,14 +22,14 @@ from agents.business.engines.base import (
 from agents.errors import BusinessUnavailable
 
 _OF_SQLALCHEMY = {"prepared_statement_cache_size", "prepared_statement_name_func", "async_fallback"}
+# SQLSTATE of a table that is missing or forbidden: nothing that another statement could mend.
 _UNDEFINED = ("42P01", "42501")
-"""SQLSTATE of a table that is missing or forbidden: nothing that another statement could mend."""
+# SQLSTATE class of what is wrong with a value.
 _DATA = "22"
-"""SQLSTATE class of what is wrong with a value."""
+# SQLSTATE that asyncpg gives a bound value which the column cannot hold: who asks, and not the statement, is wrong.
 _BOUND = "22000"
-"""SQLSTATE that asyncpg gives a bound value which the column cannot hold: who asks, and not the statement, is wrong."""
+# SQLSTATE of a statement that its timeout stopped.
 _CANCELED = "57014"
-"""SQLSTATE of a statement that its timeout stopped."""
 
 
 class PostgresEngine:

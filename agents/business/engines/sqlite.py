@@ -15,10 +15,10 @@ from typing import Any
 from agents.business.engines.base import CONNECTIONS, GRACE, Readable, StatementFailed, StatementTooSlow, remove_values
 from agents.errors import BusinessUnavailable
 
+# Instructions of SQLite's machine between two looks at the clock; some 20 µs.
 _STEPS = 2000
-"""Instructions of SQLite's machine between two looks at the clock; some 20 µs."""
+# Device and number of a file: while it is open, no other has both.
 _File = tuple[int, int]
-"""Device and number of a file: while it is open, no other has both."""
 _FUNCTIONS = frozenset(
     {
         *("count", "sum", "avg", "min", "max", "coalesce", "abs", "round", "lower", "upper", "length"),

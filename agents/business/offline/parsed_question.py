@@ -13,8 +13,8 @@ from agents.understanding.entities import Entity, load_shipped_extractor
 from agents.understanding.ranks import Ranking, find_ranks
 from agents.understanding.times import TimeMention, find_time
 
+# Letters that stand for what differs from question to question of one kind.
 NUMBER, DAY, AMOUNT, MODEL = "Ｎ", "Ｄ", "Ａ", "Ｇ"
-"""Letters that stand for what differs from question to question of one kind."""
 Span = tuple[int, int]
 
 

@@ -16,8 +16,8 @@ from agents.business.types import Give, Plan
 from agents.excerpt import is_whole
 from agents.routing.types import Intent
 
+# Readings that are kept: the router asks for one, and then the agent of the same turn.
 READ = 64
-"""Readings that are kept: the router asks for one, and then the agent of the same turn."""
 
 
 class DeclaredQueries:

@@ -22,15 +22,15 @@ from agents.routing.types import Intent
 from agents.understanding.parts_of_speech import tag_words
 from agents.understanding.reading import read
 
+# Of subjects whose scores differ by no more, the one that explains the whole question is meant.
 NEAR = 0.25
-"""Of subjects whose scores differ by no more, the one that explains the whole question is meant."""
 WEIGHTY_TAGS = ("a", "m", "ns", "nr", "nz", "nt")
 GATE, TIMED = -0.4, 0.5
 BARE = 2
 DOUBT, SURE = 0.08, 0.0
 UNFIT, NEVER, BESIDE, NAMED = 0.3, 9.0, 0.5, 0.05
+# What a word of the subject's table, states or shown columns weighs beside the likeness to its examples.
 OWN_TABLE, OWN_STATE, OWN_COLUMN = 0.4, 0.4, 0.4
-"""What a word of the subject's table, states or shown columns weighs beside the likeness to its examples."""
 _ALL = (TermKind.GOODS, TermKind.STATE, TermKind.COLUMN, TermKind.TABLE)
 _MARKS = ",。?!;，？！；\n"
 

@@ -13,15 +13,15 @@ from agents.understanding.parts_of_speech import tag_words
 
 _PARTICLES = "了吗呢吧啊的过着么没"
 _NUMERALS = "一二两三四五六七八九十0123456789"
+# Tags of names: those of an example are not meant by every question.
 PROPER = ("ns", "nr", "nz", "nt", "x")
-"""Tags of names: those of an example are not meant by every question."""
 _UNITS = "个笔单张次件样条回趟台只块副部把双瓶盒天周位号点家款"
 _MEASURES = frozenset(["", *_UNITS])
 _BOUNDS = ("以", "及以", "多", "左右", "起", "之内")
 THINGS = ("n", "vn", "an", "ng")
 _NAMES = ("n", "x")
+# First letters of jieba's tags of words with content.
 CONTENT = frozenset("natvijm")
-"""First letters of jieba's tags of words with content."""
 
 
 @dataclass(frozen=True, slots=True)

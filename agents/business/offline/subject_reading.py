@@ -18,8 +18,8 @@ from agents.business.types import NUMBERS, Give
 from agents.understanding.periods import Period, choose_nearest
 from agents.understanding.ranks import End, Ranking
 
+# So many characters behind a time, the word of a moment is about it: 昨天签收的.
 NEAR_TIME = 5
-"""So many characters behind a time, the word of a moment is about it: 昨天签收的."""
 RECENT_ROWS, RECENT_DAYS = 5, 30
 _COMING = ("快", "要", "将", "会")
 _BETWEEN = "的就都已经才能会要可以应该还被我预计，, "

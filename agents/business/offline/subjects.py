@@ -16,13 +16,13 @@ from agents.business.templates import load_templates
 from knowledge.errors import InvalidConfiguration
 
 LIST, SUM = "list", "sum"
+# Keys of a question.
 WRITTEN = frozenset(
     {
         *("table", "examples", "where", "usual", "prefer", "time", "money", "sum_where", "count", "group", "gives"),
         *("limit", "searched", "ahead", "default", "reply"),
     }
 )
-"""Keys of a question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,8 +72,8 @@ class Vocabulary:
         return found
 
 
+# In front of a character, they leave it a word of its own: 下单, 一单.
 _LEADING = "那这哪几一两三四五六七八九十每下上首头买"
-"""In front of a character, they leave it a word of its own: 下单, 一单."""
 
 
 def quote_literal(text: str) -> str:

@@ -23,6 +23,7 @@ PRODUCTS = (
     ("YS-P10 充电宝", "充电宝", 129),
     ("YS-P20 充电宝", "充电宝", 199),
 )
+# Name, category, price in yuan.
 ACCESSORIES = (
     ("ACC-V8-SB 边刷（2 支）", "配件", 29),
     ("ACC-V8-F 滤网（2 片）", "配件", 39),
@@ -36,9 +37,8 @@ ACCESSORIES = (
     ("ACC-C3-M 摄像头壁装支架", "配件", 25),
     ("ACC-D1-C 门卡（5 张）", "配件", 45),
 )
-"""Name, category, price in yuan."""
+# Code, growth that it takes, points a yuan; highest first.
 LEVELS = (("black", 8000, 2.0), ("gold", 3000, 1.5), ("silver", 800, 1.2), ("green", 0, 1.0))
-"""Code, growth that it takes, points a yuan; highest first."""
 SURNAMES = "林陈周吴郑王冯沈韩杨朱秦许何吕张孔曹严华金魏陶姜谢邹苏潘葛范彭鲁韦马苗方俞任袁柳"
 GIVEN = (
     *("晓雨", "子涵", "建国", "思远", "雅婷", "浩然", "梦洁", "志强", "欣怡", "俊杰"),

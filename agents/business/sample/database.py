@@ -24,8 +24,8 @@ from knowledge.errors import InvalidConfiguration
 
 SEED = 5
 MEMBERS, ORDERS = 40, 300
+# Members whose orders are in every state; the last member has bought nothing yet.
 RICH = 6
-"""Members whose orders are in every state; the last member has bought nothing yet."""
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
 
 

@@ -20,8 +20,8 @@ from agents.business.sample.catalogue import (
 from agents.business.sample.people import Row
 
 DAYS = 365
+# Days ago of the orders that the first members have, so that each state of an order is there to ask about.
 RECENT = (0, 1, 2, 3, 6, 9, 15)
-"""Days ago of the orders that the first members have, so that each state of an order is there to ask about."""
 REFUND_STEPS = ((7, "refunded"), (6, "refunding"), (4, "inspecting"), (1, "returning"), (0, "reviewing"))
 PARCELS = {1: "collected", 2: "in_transit", 3: "delivering"}
 

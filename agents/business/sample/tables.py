@@ -18,8 +18,8 @@ def _build_reference(table: str, column: str) -> Column[str]:
     return Column(column, ForeignKey(f"{table}.id"), nullable=False, index=True)
 
 
+# Tells a database of samples, which may be made anew, from a company's own, which must not.
 MARKER = Table("yingda_sample", METADATA, Column("made_on", Date, nullable=False))
-"""Tells a database of samples, which may be made anew, from a company's own, which must not."""
 
 Table(
     "members",

@@ -14,12 +14,12 @@ from .errors import ApiError, Unavailable, error_class_of
 from .version import __version__
 
 FIRST_DELAY = 0.5
+# Seconds; a server that asks for a longer pause is not asked again.
 MAX_DELAY = 30.0
-"""Seconds; a server that asks for a longer pause is not asked again."""
+# Statuses after which a request that may be repeated is sent again.
 REPEATED = frozenset({429, 502, 503, 504})
-"""Statuses after which a request that may be repeated is sent again."""
+# Those of a server that did nothing yet, so that any request may be sent again.
 REFUSED = frozenset({429, 503})
-"""Those of a server that did nothing yet, so that any request may be sent again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import TypedDict
 
 from .types import Category, FilterIn, GapState, MissReason, PageIn, Priority, TicketState
 
+# A file to send: its path, or its name with its bytes.
 Upload = str | Path | tuple[str, bytes]
-"""A file to send: its path, or its name with its bytes."""
 
 
 class Proved(TypedDict, total=False):

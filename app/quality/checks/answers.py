@@ -23,20 +23,19 @@ from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Sev
 from knowledge.text import fold
 from knowledge.types import Chunk
 
+# Characters of either side in what people read.
 SHOWN = 60
-"""Characters of either side in what people read."""
+# Of an answer's clause so much has to be said by the passage's sentence and headings, or by the question; and of the
+# question itself by these, before a no stands against a yes.
 KNOWN = 0.5
-"""Of an answer's clause so much has to be said by the passage's sentence and headings, or by the question; and of the
-question itself by these, before a no stands against a yes.
-"""
+# Of two clauses with numbers neither may say more than that of its own.
 NEW = 0.34
-"""Of two clauses with numbers neither may say more than that of its own."""
+# Words that two clauses of which one has a number have to share.
 SHARED = 2
-"""Words that two clauses of which one has a number have to share."""
+# Clauses that share this part of what the nearest one shares may speak for the passage, too.
 NEAREST = 0.75
-"""Clauses that share this part of what the nearest one shares may speak for the passage, too."""
+# Characters behind a negation, among which there have to be two neighbours that the other side says.
 REACH = 3
-"""Characters behind a negation, among which there have to be two neighbours that the other side says."""
 
 
 @dataclass(frozen=True, slots=True)

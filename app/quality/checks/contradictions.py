@@ -18,16 +18,16 @@ from app.quality.checks.statements import NumberStatement, extract_statements, f
 from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
 from knowledge.types import Chunk
 
+# Of the weight of what either statement says, so much has to be said by the other one.
 SAME_WORDS = 0.17
-"""Of the weight of what either statement says, so much has to be said by the other one."""
+# The same of what the whole base deals with: there the words alone have to tell that it is the same thing.
 SAME_SENTENCE = 0.8
-"""The same of what the whole base deals with: there the words alone have to tell that it is the same thing."""
 FEW_DOCUMENTS = 4
+# Times, from which two durations are of different things.
 WIDEST = 24
-"""Times, from which two durations are of different things."""
 _DURATIONS = frozenset({"second", "months", "workday"})
+# Counts as much as that.
 SAME_HEADING = 0.25
-"""Counts as much as that."""
 CLEARLY_BEST = 0.02
 _UNITS = {"second": "秒", "months": "个月", "workday": "个工作日", "count": "", "time": ""}
 Slots = Mapping[str, frozenset[str]]

@@ -17,13 +17,13 @@ from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Sev
 from knowledge.text import fold
 from knowledge.types import Chunk
 
+# Shorter passages are alike by chance: an address, a table head.
 MIN_CHARS = 24
-"""Shorter passages are alike by chance: an address, a table head."""
 RUN = 4
+# Runs in more passages than that are of a form and find no candidates.
 COMMON = 60
-"""Runs in more passages than that are of a form and find no candidates."""
+# Share of the shorter passage's runs. Of copies with changes in wording .8 and more, of notices on one subject .3.
 ALIKE = 0.72
-"""Share of the shorter passage's runs. Of copies with changes in wording .8 and more, of notices on one subject .3."""
 
 
 def find_duplicates(corpus: QualityCorpus) -> Steps:

@@ -22,11 +22,11 @@ _BY = re.compile(
     _DAY.format("b") + r"\s*(?:\d{1,2}[:点]\d{0,2}分?)?\s*"
     r"(?:为?止|截止|到期|失效|作废|终止|结束|(?:之|以)?前)"
 )
+# Whom a rule holds for, not until when it holds: those who bought before a day.
 _BOUGHT = re.compile(
     r"前[^，。；]{0,4}(?:购买|签收|下单|生产|出厂|注册|办理|开通|激活|签订|入住|投保|发货|付款)"
     r"[^，。；]{0,6}的"
 )
-"""Whom a rule holds for, not until when it holds: those who bought before a day."""
 
 
 def find_expired(corpus: QualityCorpus) -> Steps:

@@ -15,13 +15,13 @@ from knowledge.types import Chunk
 
 _CARD = re.compile(r"\d{4}(?:[ -]?\d{4}){3}(?:[ -]?\d{1,3})?")
 _ID = re.compile(r"\d{17}[\dXx]")
+# What ties a number to what it is a part of: an address, a version, a key, the value of a field.
 _GLUE = "._/=&?#@%+-~\"'`"
-"""What ties a number to what it is a part of: an address, a version, a key, the value of a field."""
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,15}://\S+", re.IGNORECASE)
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _CHECKS = "10X98765432"
+# First digits of the cards that banks issue (ISO/IEC 7812-1: travel, and banking).
 _ISSUERS = "3456"
-"""First digits of the cards that banks issue (ISO/IEC 7812-1: travel, and banking)."""
 
 
 def find_personal_numbers(chunk: Chunk) -> frozenset[str]:

@@ -9,10 +9,10 @@ from knowledge.blocks import BlockKind, Span
 from knowledge.types import Chunk
 
 _NO_PROSE = frozenset({BlockKind.CODE, BlockKind.FORMULA, BlockKind.IMAGE})
+# Of an item of a list, where nobody knows the blocks.
 _MARKER = re.compile(r"^\s*(?:[-*•·]\s*)?(?:[(（]?\d{1,2}[.、)）](?!\d)\s*)?")
-"""Of an item of a list, where nobody knows the blocks."""
+# How wide a picture is drawn, {width=600}, and placeholders, {order_id}.
 _ATTRIBUTES = re.compile(r"\{[^{}\n]{0,200}\}")
-"""How wide a picture is drawn, {width=600}, and placeholders, {order_id}."""
 
 
 def extract_prose(chunk: Chunk) -> Iterator[str]:

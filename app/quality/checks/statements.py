@@ -18,10 +18,10 @@ from knowledge.types import Chunk
 
 MIN_SUBJECT = 2
 MAX_WORDS = 40
+# Days and years name times rather than measure anything.
 _NO_MEASURE = frozenset({DATE, "year", "month"})
-"""Days and years name times rather than measure anything."""
+# 2.1.30 names a version; no number has two points.
 _VERSION = re.compile(r"(?<![\d.])v?\d+(?:\.\d+){2,}(?![\d.]*\d)")
-"""2.1.30 names a version; no number has two points."""
 
 
 @dataclass(frozen=True, slots=True)

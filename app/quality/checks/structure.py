@@ -9,10 +9,10 @@ from app.quality.checks.base import Steps
 from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
 from knowledge.types import Chunk
 
+# Names that programs give.
 _MEANINGLESS = re.compile(
     r"[\W\d_]*(?:(?:新建|未命名|无标题|untitled|document|scan|img|文档|副本|copy|final|最终版)[\W\d_]*)*", re.I
 )
-"""Names that programs give."""
 
 
 def find_untitled(corpus: QualityCorpus) -> Steps:

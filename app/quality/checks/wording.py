@@ -11,8 +11,8 @@ from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Sev
 from knowledge.text import build_occurrence_pattern, fold
 from knowledge.types import Chunk
 
+# Companies publish telephones and addresses of their own; these they do not.
 _PERSONAL = {"id_card": "身份证号", "bank_card": "银行卡号"}
-"""Companies publish telephones and addresses of their own; these they do not."""
 
 
 def build_sensitive_check(words: Sequence[str]) -> QualityCheck:

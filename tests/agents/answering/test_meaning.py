@@ -18,8 +18,8 @@ NOISE, LIFT = (
     "电锤、切割等噪音作业仅限周一至周五。",
     f"搬运货物请使用货梯，{'并按要求保护好轿厢的四壁，' * 9}用完归还钥匙。",
 )
+# Shares no word with the sentence that answers.
 QUESTION = "敲墙呢"
-"""Shares no word with the sentence that answers."""
 
 
 class Topics(Embedder):

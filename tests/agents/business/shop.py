@@ -40,15 +40,15 @@ MANY, SECONDS = 100_000, 10.0
 FILES = ("sqlite", "duckdb")
 FOLDER = mkdtemp(prefix="yingda-shop-")
 atexit.register(rmtree, FOLDER, ignore_errors=True)
+# Twins in files are made once: the product only reads them.
 MADE: dict[str, list[str]] = {}
-"""Twins in files are made once: the product only reads them."""
+# Written anew, to check the masks of the product.
 MASKED = {
     "phone": lambda value: f"{value[:3]}****{value[-4:]}",
     "name": lambda value: f"{value[0]}*",
     "email": lambda value: f"{value[0]}***{value[value.index('@') :]}",
     "address": lambda value: f"{value[:6]}****",
 }
-"""Written anew, to check the masks of the product."""
 
 
 class NoQueries:

@@ -21,10 +21,10 @@ from tests.agents.business.shop import CALLER, NoQueries, Twins, foreign_texts, 
 from tests.agents.models import scripted
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "attacks.jsonl").read_text("utf-8").splitlines()]
+# Every so many; by `make acceptance` all of them.
 FEWER = {"sqlite": 2, "postgres": 4, "duckdb": 4}
-"""Every so many; by `make acceptance` all of them."""
+# A comment that MySQL executes; for the guard it is none of the statement.
 EXECUTABLE = re.compile(r"/\*!.*?\*/")
-"""A comment that MySQL executes; for the guard it is none of the statement."""
 
 
 async def asked(agent: BusinessAgent, text: str) -> Answer:

@@ -35,10 +35,10 @@ from tests.agents.business.shop import CALLER, SHOP, TODAY, NoQueries, Twins, tw
 from tests.agents.business.test_agent import answer_of, asking
 from tests.agents.models import Scripted, scripted
 
+# Tricks after which the caller's own rows are told, as far as they are rows; "honest" is none.
 TOLD = frozenset({"honest", "more columns", "orders beside the rows", "endless text", "many rows"})
-"""Tricks after which the caller's own rows are told, as far as they are rows; "honest" is none."""
+# Those of which a value is left out.
 PART = frozenset({"orders to the model", "a text for a number", "a table for a text", "lines"})
-"""Those of which a value is left out."""
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from tests.services import postgres_database
 
 MIN_RIGHT = 0.77
 MAX_WRONG = 0.06
+# Of all questions: rows that are not right are worse than none.
 FRESH_RIGHT, FRESH_WRONG = 0.5, 0.1
-"""Of all questions: rows that are not right are worse than none."""
 QUERIES = shop_queries()
 
 

@@ -35,6 +35,7 @@ def check(
     return SupportChecker(chunks, question, english=english).check_sentence(sentence, cited)
 
 
+# What a model makes of these texts; written for these tests.
 PARAPHRASES = (
     (0, "签收次日零点起的 7 天内，商品完好就可以无理由退货。"),
     (0, "您可以在签收后七天内申请无理由退货"),
@@ -63,8 +64,8 @@ PARAPHRASES = (
     (4, "台灯只支持 2.4G Wi-Fi，不接 App 也能用全部触控功能。"),
     (4, "檯燈通電後連續開關 5 次，燈光呼吸閃爍即進入配網狀態。"),
 )
-"""What a model makes of these texts; written for these tests."""
 
+# What no fragment says.
 INVENTED = (
     "签收后 15 天内都可以无理由退货。",
     "退货时商城会赠送一张满减券作为补偿。",
@@ -85,7 +86,6 @@ INVENTED = (
     "BANANA",
     "您可以在签收后 7 天内无理由退货 BANANA。",
 )
-"""What no fragment says."""
 
 
 @pytest.mark.parametrize(("fragment", "sentence"), PARAPHRASES)

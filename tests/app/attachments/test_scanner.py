@@ -17,8 +17,8 @@ from app.errors import AttachmentInfected, AttachmentsUnavailable
 from tests.app.attachments.pictures import png
 from tests.app.serving import served
 
+# What every scanner takes for a virus, and harms nobody: https://www.eicar.org/download-anti-malware-testfile/
 EICAR = rb"X5O!P%@AP[4\PZX54(P^)7CC)7}$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"
-"""What every scanner takes for a virus, and harms nobody: https://www.eicar.org/download-anti-malware-testfile/"""
 CLEAN = b"a letter " * CLAMD_CHUNK
 UNKNOWN = b"no verdict"
 PROGRAM = "import sys; b = sys.stdin.buffer.read(); sys.exit(1 if b'EICAR' in b else 2 if b'no verdict' in b else 0)"

@@ -27,8 +27,8 @@ from tests.app.serving import Served, served
 
 PATH = "/api/v1/audit"
 FIRST = "the-first-admin-key"
+# For administrators and by POST, and nothing is another after it.
 PREVIEWS = {"preview_document", "estimate_judgement", "test_model_connection"}
-"""For administrators and by POST, and nothing is another after it."""
 
 
 @pytest.fixture

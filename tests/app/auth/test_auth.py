@@ -31,15 +31,16 @@ from tests.logs import product_log
 FIRST = "the-first-admin-key"
 CHAT = {"message": "退货运费谁出"}
 PAGES = {("GET", path) for path in ("/", "/desk", "/admin", "/widget.js", "/web/config.json")}
+# For pages of this server alone, by the sign-in that they show, by a secret or by a link: see `tests/app/people`.
 SIGNING_IN = {(method, "/api/v1/signin") for method in ("GET", "POST", "DELETE")} | {
     ("POST", "/api/v1/signin/invitation"),
     ("PUT", "/api/v1/signin/password"),
     ("DELETE", "/api/v1/signin/everywhere"),
 }
-"""For pages of this server alone, by the sign-in that they show, by a secret or by a link: see `tests/app/people`."""
+# A platform's signature is its key: see `tests/app/channels`.
 SIGNED = {(method, "/api/v1/channels/{name}/callback") for method in ("GET", "POST")}
-"""A platform's signature is its key: see `tests/app/channels`."""
 OPEN = PAGES | SIGNING_IN | SIGNED | {("GET", "/api/v1/health"), ("GET", "/api/v1/health/ready")}
+# What a key may do that sits in a chat window.
 EVERYBODY = {
     ("POST", "/api/v1/chat"),
     ("POST", "/api/v1/chat/stream"),
@@ -66,7 +67,6 @@ EVERYBODY = {
     ("GET", "/api/v1/widget"),
     ("POST", "/mcp"),
 }
-"""What a key may do that sits in a chat window."""
 
 
 def settings(folder: Path, **values: Any) -> Settings:
@@ -103,8 +103,8 @@ async def key_of(container: Container, tenant: str, role: Role) -> dict[str, str
     return shown(key)
 
 
+# Open to whoever may read the documentation; and a program.
 OWN_PAGES = re.compile(r"app\.(http\.docs|__main__)$")
-"""Open to whoever may read the documentation; and a program."""
 
 
 def routes() -> list[tuple[str, APIRoute]]:

@@ -92,8 +92,8 @@ def swapped(signer: Signer, **header: Any) -> str:
     return f"{part({'typ': 'JWT', 'kid': signer.key_id, **header})}.{body}.{signature}"
 
 
+# Another's key under an id that is known.
 STRANGE = Signer("RS256", rsa_signer("elsewhere").key, "rsa-1")
-"""Another's key under an id that is known."""
 REFUSED = [
     *(forged(text, kid=signer.key_id) for signer in (rsa_signer(), ec_signer()) for text in public_texts(signer)),
     *(forged(public_texts(rsa_signer())[0], algorithm, kid="rsa-1") for algorithm in ("RS256", "none", "hs256", "")),

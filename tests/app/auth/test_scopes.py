@@ -48,6 +48,7 @@ def test_writing_covers_reading_and_reading_no_writing() -> None:
     assert not is_covered({KeyScope.CHAT, KeyScope.DESK}, ["keys"])
 
 
+# Scope -> what a key with it gets to, and what not.
 NARROWED = {
     "documents:read": (["list_documents", "search_knowledge"], ["upload_documents", "list_keys", "chat"]),
     "documents:write": (["list_documents", "add_faq"], ["list_keys", "list_tickets", "create_key"]),
@@ -63,7 +64,6 @@ NARROWED = {
     "reports": (["read_report"], ["list_audit", "list_conversations"]),
     "audit": (["list_audit"], ["list_keys", "read_usage"]),
 }
-"""Scope -> what a key with it gets to, and what not."""
 
 
 async def test_a_narrowed_key_gets_no_further(product: Served) -> None:

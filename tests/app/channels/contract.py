@@ -42,8 +42,8 @@ TEXT = "怎么退货"
 LONG = "这是一段很长的说明。" * 2000
 PICTURE = OutgoingFile("s1", "a" * 32, "指示灯.png", "image/png", b"\x89PNG picture")
 DOCUMENT = OutgoingFile("s1", "b" * 32, "说明书.pdf", "application/pdf", b"%PDF-1.7 document")
+# What a platform calls a file that was uploaded.
 UPLOADED = "media-1"
-"""What a platform calls a file that was uploaded."""
 
 
 class ChannelContract(ABC):

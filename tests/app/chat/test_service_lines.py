@@ -21,8 +21,8 @@ QUESTIONS = (
     "耳机能用海绵清洁吗",
     "海外订单怎样报关", "礼盒可以刻字吗", "电池鼓包怎么处理", "押金退到哪里", "门店周末开门吗", "说明书在哪下载",
 )  # fmt: skip
+# A picture in a reply is its description: its address could carry data out.
 KEPT = [line for line in LINES if "![" not in line]
-"""A picture in a reply is its description: its address could carry data out."""
 ASKED = dict(zip(QUESTIONS, KEPT[:: len(KEPT) // len(QUESTIONS)], strict=False))
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from app.db.migrate import MIGRATIONS
 
+# Migrations of before the rule are not looked at.
 FROM = 34
-"""Migrations of before the rule are not looked at."""
+# Stems of migrations that take away what no release reads any more, one release after it was last read.
 CONTRACTS = frozenset({"0043_drop_experiments"})  # no release ever read these tables
-"""Stems of migrations that take away what no release reads any more, one release after it was last read."""
 TAKES = {"drop_column", "drop_table", "drop_constraint", "alter_column", "rename_table"}
 
 

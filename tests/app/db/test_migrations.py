@@ -26,13 +26,12 @@ async def test_migrations_build_exactly_the_models(database: Database) -> None:
         assert await connection.run_sync(differences) == []
 
 
+# Their columns. Embeddings are found by a hash of the text alone, which whoever asks has, and no text is in there;
+# prompts belong to who runs the server.
 OF_NO_TENANT = {
     "embeddings": ["key", "vector", "used_on"],
     "prompt_versions": ["version", "name", "text", "created_at"],
 }
-"""Their columns. Embeddings are found by a hash of the text alone, which whoever asks has, and no text is in there;
-prompts belong to who runs the server.
-"""
 
 
 async def test_every_table_has_the_tenant_first_in_its_key() -> None:

@@ -22,8 +22,8 @@ from app.wiring.desk import HumanDesk
 from tests.app.limits.building import limits
 
 TENANT = "t"
+# Open for a minute a day, which is not now in the zone of `closed_zone`.
 CLOSED_NOW = ("1-7 03:00-03:01",)
-"""Open for a minute a day, which is not now in the zone of `closed_zone`."""
 
 
 def closed_zone() -> str:

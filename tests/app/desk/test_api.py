@@ -26,8 +26,8 @@ from tests.app.chat.test_chat import events
 from tests.app.desk.building import CLOSED_NOW, closed_zone
 
 DESK, CONVERSATIONS = "/api/v1/agent/sessions", "/api/v1/conversations"
+# What no knowledge base of these tests holds.
 UNKNOWN = ("xylophone zebra quantum", "trombone giraffe neutrino")
-"""What no knowledge base of these tests holds."""
 
 
 @pytest.fixture

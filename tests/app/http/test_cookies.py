@@ -24,6 +24,7 @@ from tests.app.serving import Served, served
 ADMIN, SHOP = "the-first-admin-key", "https://shop.example.com"
 SESSIONS, SIGN_IN, CHAT, LIST = "/api/v1/sessions", "/api/v1/signin", "/api/v1/chat", "/api/v1/conversations"
 OWN = {"Sec-Fetch-Site": "same-origin"}
+# What pages of others say of where they are, and what is no page.
 OTHERS: tuple[dict[str, str], ...] = (
     {},
     {"Origin": SHOP},
@@ -33,7 +34,6 @@ OTHERS: tuple[dict[str, str], ...] = (
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "none"},
 )
-"""What pages of others say of where they are, and what is no page."""
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from websockets.exceptions import ConnectionClosedError
 from tests.app.serving import served
 from tests.logs import product_log
 
+# A frame of type text whose bytes are none.
 NO_TEXT = b"\x81\x84\0\0\0\0\xff\xfe\xc3\x28"
-"""A frame of type text whose bytes are none."""
 
 
 async def test_a_text_that_is_no_utf8_ends_the_connection_and_is_no_error_of_the_server(tmp_path: Path) -> None:

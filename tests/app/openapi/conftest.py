@@ -19,8 +19,8 @@ from tests.app.search.examiner import judge
 from tests.app.serving import served
 from tests.app.webhooks.test_webhooks import receiving
 
+# What stands for other servers is on loopback.
 OUTSIDE: dict[str, Any] = {"webhook_allow_private": True, "fetch_allowed_hosts": "127.0.0.1"}
-"""What stands for other servers is on loopback."""
 
 
 @pytest.fixture

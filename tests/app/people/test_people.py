@@ -24,8 +24,8 @@ from tests.app.serving import Served, served
 ADMIN, PASSWORD = "the-first-admin-key", "correct horse battery"
 PEOPLE, SIGN_IN, DESK, TEAMS = "/api/v1/people", "/api/v1/signin", "/api/v1/agent/sessions", "/api/v1/agent/teams"
 OWN = {"Sec-Fetch-Site": "same-origin"}
+# Browsers of one test.
 OPENED = AsyncExitStack()
-"""Browsers of one test."""
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ import yaml
 from knowledge.types import Chunk, DocumentMeta
 
 TODAY = date(2026, 6, 15)
+# A heading, the values, and ways to say it; {e} is what it is about.
 Fact = tuple[str, Sequence[str], Sequence[str]]
-"""A heading, the values, and ways to say it; {e} is what it is about."""
 CONTRADICTED, COPIED, EXPIRED, CLEAN = 30, 30, 30, 200
 
 

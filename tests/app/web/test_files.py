@@ -26,8 +26,8 @@ FILES = [
     for path in sorted((HERE / folder).rglob("*"))
     if path.is_file()
 ]
+# Bytes, compressed, of all that another site loads.
 MOST_OF_THE_WIDGET = 48_000
-"""Bytes, compressed, of all that another site loads."""
 CODE_IN_TEXT = "innerHTML", "dangerouslySetInnerHTML", "eval(", "new Function", "document.write"
 ELSEWHERE = 'src="http', 'href="http', "url(http", 'from "http'
 

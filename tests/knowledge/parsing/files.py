@@ -17,8 +17,8 @@ from knowledge.types import ParsedDocument
 
 _PADDING = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
 
+# x, y, font size in points, and the text.
 Text = tuple[float, float, float, str]
-"""x, y, font size in points, and the text."""
 
 
 def page(*lines: str, top: float = 780, size: float = 10) -> list[Text]:

@@ -151,8 +151,8 @@ QUESTIONS = (
     *("寄修要原包装吗", "机身编号在哪一步登记", "快递员上门取件吗", "预约安装在哪里点"),
 )
 
+# Section, kind, text without indent, marker, level, lead, cells.
 Said = tuple[str, BlockKind, str, str, int, str, tuple[tuple[str, str], ...]]
-"""Section, kind, text without indent, marker, level, lead, cells."""
 
 
 def said(document: Document) -> list[Said]:

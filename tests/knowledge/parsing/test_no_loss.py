@@ -26,8 +26,8 @@ from tests.knowledge.parsing.one_document import (
 )
 from tests.knowledge.parsing.seen import SEEN, held, lost, reported
 
+# Folders of real files, which the project does not keep.
 REAL = [Path(folder) for folder in os.environ.get("REAL_DOCUMENTS", "").split(os.pathsep) if folder]
-"""Folders of real files, which the project does not keep."""
 WORDS = (
     *("运费", "退款", "滤芯", "门店", "保修", "发票", "会员", "预约", "尺寸", "电压", "说明", "处理", "安装", "回收"),
     *("60*40*30cm", "¥39*2", "3~5 天", "YS-1001", "A2BC3", "400-800-9000", "V2.1.3", "a_b_c.txt", "<-10℃", ">50 件"),

@@ -35,12 +35,12 @@ from tests.knowledge.parsing.one_document import (
 )
 
 _FENCE = re.compile(r"```\w*")
+# By format: what becomes of a block there.
 CANNOT_SAY: dict[str, Sequence[Callable[[Said], Said]]] = {}
-"""By format: what becomes of a block there."""
 
 
+# Of the 30 answers; the others hang on what these formats cannot say: that code is code, that an item is below one.
 SAME = {"pdf": 25, "pptx": 22}
-"""Of the 30 answers; the others hang on what these formats cannot say: that code is code, that an item is below one."""
 
 
 def _plain(*kinds: BlockKind) -> Callable[[Said], Said]:

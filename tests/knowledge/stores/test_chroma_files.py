@@ -11,8 +11,8 @@ from knowledge.stores.chroma import ChromaStore
 from knowledge.stores.chroma_files import find_damage
 from knowledge.stores.registry import set_damaged_aside
 
+# Chroma writes a graph at every thousandth row.
 ROWS = 1100
-"""Chroma writes a graph at every thousandth row."""
 
 
 @pytest.fixture(scope="module")

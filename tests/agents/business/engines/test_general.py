@@ -52,8 +52,8 @@ tables:
       id: {type: text, description: 编号}
 """
 MEMBERS = ("A1", "a1", "A1 ", "Á1", "B1")
+# A column whose `=` takes letters of either case for the same.
 LOOSE = {"sqlite": "VARCHAR(20) COLLATE NOCASE", "duckdb": "VARCHAR(20) COLLATE NOCASE", "mysql": "VARCHAR(20)"}
-"""A column whose `=` takes letters of either case for the same."""
 ENDLESS = "SELECT count(*) FROM range(40000) a, range(40000) b WHERE a.range * b.range % 7 = 3"
 SIGNS = r"""12:30 :p1 %s %(p1)s ?1 $1 @1 %% 100% ''quoted'' "x" {id} -- /* 中文 """
 
