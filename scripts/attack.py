@@ -10,27 +10,66 @@ import argparse
 import asyncio
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts.attacks.base import Target
-from scripts.attacks.process import process
-from scripts.attacks.registry import ATTACKS
+from scripts.attacks import (
+    addresses,
+    at_rest,
+    bodies,
+    company_tools,
+    connections,
+    durability,
+    embedder,
+    erasure,
+    invisible,
+    lengthy,
+    limits,
+    origins,
+    outgoing,
+    parsers,
+    sessions,
+    sockets,
+    tools,
+)
+from scripts.harness.checks import Report
+from scripts.harness.servers import Target, run_product
+
+# Each is bounded in requests, bytes and time; it leaves the server as it was, apart from what it sent.
+ATTACKS: dict[str, Callable[[Target], Awaitable[Report]]] = {
+    "addresses": addresses.attack,
+    "at_rest": at_rest.attack,
+    "bodies": bodies.attack,
+    "company tools": company_tools.attack,
+    "connections": connections.attack,
+    "durability": durability.attack,
+    "embedder": embedder.attack,
+    "erasure": erasure.attack,
+    "invisible text": invisible.attack,
+    "limits": limits.attack,
+    "long_messages": lengthy.attack,
+    "origins": origins.attack,
+    "outgoing": outgoing.attack,
+    "parsers": parsers.attack,
+    "sessions": sessions.attack,
+    "sockets": sockets.attack,
+    "tools": tools.attack,
+}
 
 
-async def attack(target: Target, subjects: Sequence[str]) -> bool:
-    """Runs the subjects one after the other. True when everything held."""
+async def run_attacks(target: Target, subjects: Sequence[str]) -> bool:
+    """Runs the subjects one after the other, and prints a line for each. Returns whether everything held."""
     held = True
     print(f"{'对象':<16}{'用例':>6}{'未守住':>8}{'秒':>8}")
     for subject in subjects:
         started = perf_counter()
         report = await ATTACKS[subject](target)
         print(f"{subject:<16}{report.cases:>6}{len(report.broken):>8}{perf_counter() - started:>8.1f}", flush=True)
-        for line in report.broken:
-            print(f"    {line}")
+        for name in report.broken:
+            print(f"    {name}")
         held = held and not report.broken
     return held
 
@@ -45,13 +84,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     subjects = options.only or sorted(ATTACKS)
     if options.address:
-        keys = options.admin_key, options.server_key, options.agent_key, options.client_key, options.other_client_key
-        return int(not asyncio.run(attack(Target(options.address, *keys), subjects)))
+        keys = {name.removesuffix("_key"): key for name, key in vars(options).items() if name.endswith("_key")}
+        return int(not asyncio.run(run_attacks(Target(options.address, **keys), subjects)))
     with (
         tempfile.TemporaryDirectory() as folder,
-        process(Path(folder, "data"), keys=True, EMBEDDER="auto", LOG_LEVEL="ERROR") as target,
+        run_product(Path(folder, "data"), keys=True, EMBEDDER="auto", LOG_LEVEL="ERROR") as target,
     ):
-        return int(not asyncio.run(attack(target, subjects)))
+        return int(not asyncio.run(run_attacks(target, subjects)))
 
 
 if __name__ == "__main__":

@@ -48,9 +48,9 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         case "scale":
             return scale.run(options.chunks, options.questions, options.store or [settings.vector_store], settings)
         case "http":
-            return http.http(settings, options.set, options.rounds)
+            return http.run_http(settings, options.set, options.rounds)
         case "ttft":
-            return http.ttft(settings, options.set, options.turns)
+            return http.run_ttft(settings, options.set, options.turns)
         case "ingest":
             return ingest.run(settings, options.set, options.rounds)
         case "distributed":

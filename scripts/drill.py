@@ -19,11 +19,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts.drills.drill import drill
+from scripts.drills.drill import run_drill
 from scripts.drills.faults import FAULTS
-from scripts.drills.greedy import greedy
-from scripts.drills.processes import NotHere
-from scripts.drills.throughput import throughput
+from scripts.drills.greedy import measure_greedy
+from scripts.drills.throughput import measure_throughput
+from scripts.harness.programs import ProgramMissing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,8 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = Path(tempfile.mkdtemp(prefix="yingda-drill-"))
     folder.chmod(0o711)  # PostgreSQL runs as another user where this is root
     try:
-        report = asyncio.run(_report(options, folder))
-    except NotHere as error:
+        report = asyncio.run(_run_command(options, folder))
+    except ProgramMissing as error:
         print(error, file=sys.stderr)
         return 2
     finally:
@@ -60,11 +60,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if report["problems"] else 0
 
 
-async def _report(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+async def _run_command(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     settings = {"EMBEDDER": options.embedder}
     if options.command == "faults":
-        return (await drill(folder, options.only.split(","), settings)).json()
-    return await (greedy if options.command == "greedy" else throughput)(folder, settings, replicas=options.replicas)
+        return (await run_drill(folder, options.only.split(","), settings)).to_json()
+    measure = measure_greedy if options.command == "greedy" else measure_throughput
+    return await measure(folder, settings, replicas=options.replicas)
 
 
 if __name__ == "__main__":

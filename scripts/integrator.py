@@ -14,29 +14,43 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts.integration.base import CheckLine, Checks, Room
-from scripts.integration.registry import PARTS
+from scripts.harness.checks import Report
+from scripts.integration import browser, clients, pages, replicas, restored, retries, uploads
+from scripts.integration.base import Part, Room
 
+PARTS: dict[str, Part] = {
+    "uploads": uploads.run,
+    "clients": clients.run,
+    "browser": browser.run,
+    "retries": retries.run,
+    "restored": restored.run,
+    "replicas": replicas.run,
+    "pages": pages.run,
+}
 # Where the databases for two processes are made, and dropped afterwards.
 POSTGRES = "postgresql://postgres@127.0.0.1:5432/postgres"
 
 
-def play(parts: Sequence[str], postgres: str) -> bool:
-    """Runs the parts one after the other. postgres: see Room. True when everything held."""
-    lines: list[CheckLine] = []
+def run_parts(parts: Sequence[str], postgres: str) -> bool:
+    """Runs the parts one after the other, and prints a line for each check. Returns whether everything held.
+
+    Args:
+        postgres: see Room.
+    """
+    cases = failed = 0
     for part in parts:
-        checks = Checks()
+        report = Report()
         with tempfile.TemporaryDirectory() as folder:
-            PARTS[part](Room(Path(folder), postgres), checks)
-        for line in checks.lines:
+            PARTS[part](Room(Path(folder), postgres), report)
+        for line in report.lines:
             print(f"{line.name:<64} {'ok' if line.held else 'failed':<8}{line.figure}", flush=True)
             for detail in line.details:
                 print(f"    {detail}")
-        for name, why in checks.skipped.items():
+        for name, why in report.skipped.items():
             print(f"{name:<64} skipped {why}", flush=True)
-        lines += checks.lines
-    failed = sum(not line.held for line in lines)
-    print(f"{len(lines)} checks, {failed} failed")
+        cases += report.cases
+        failed += len(report.broken)
+    print(f"{cases} checks, {failed} failed")
     return not failed
 
 
@@ -46,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", choices=sorted(PARTS), help="只跑这一项，可以重复")
     parser.add_argument("--postgres", default=POSTGRES, help=f"PostgreSQL 的地址，默认 {POSTGRES}；连不上则略过这一项")
     options = parser.parse_args(arguments)
-    return int(not play(options.only or list(PARTS), options.postgres))
+    return int(not run_parts(options.only or list(PARTS), options.postgres))
 
 
 if __name__ == "__main__":

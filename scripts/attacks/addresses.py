@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scripts.attacks.base import Report, Target
+from scripts.harness.checks import Report
+from scripts.harness.servers import Target
 
 PATH = "/api/v1/webhooks"
 _V4 = (
@@ -43,22 +44,22 @@ URLS = (*(f"http://{host}/x" for host in (*_V4, *_NAMES)), *(f"http://[{host}]/x
 async def attack(target: Target) -> Report:
     """Each address as a new webhook, and as the new address of one; then more webhooks than anybody has."""
     report = Report()
-    async with target.http(target.admin) as http:
+    async with target.open_client(target.admin) as http:
         made = await http.post(PATH, json={"url": "https://example.com/hook", "events": ["ticket.created"]})
         own = [made.json()["id"]] if made.status_code == 201 else []
-        report.case(made.status_code == 201, f"https://example.com/hook 是 {made.status_code}")
+        report.check(made.status_code == 201, f"https://example.com/hook 是 {made.status_code}")
         for url in URLS:
             answer = await http.post(PATH, json={"url": url, "events": ["ticket.created"]})
             own += [answer.json()["id"]] if answer.status_code == 201 else []
-            report.case(answer.status_code in (400, 403, 422), f"{url!a} 是 {answer.status_code}")
+            report.check(answer.status_code in (400, 403, 422), f"{url!a} 是 {answer.status_code}")
         for url in URLS[::4]:
             answer = await http.patch(f"{PATH}/{own[0]}", json={"url": url})
-            report.case(answer.status_code in (400, 403, 422), f"改成 {url!a} 是 {answer.status_code}")
+            report.check(answer.status_code in (400, 403, 422), f"改成 {url!a} 是 {answer.status_code}")
         while made.status_code == 201 and len(own) < 1100:
             made = await http.post(PATH, json={"url": "https://example.com/hook", "events": ["ticket.created"]})
             own += [made.json()["id"]] if made.status_code == 201 else []
         full = made.status_code == 409 and made.json()["error"]["code"] == "too_many_webhooks"
-        report.case(full, f"有了 {len(own)} 个 Webhook 之后是 {made.status_code}")
+        report.check(full, f"有了 {len(own)} 个 Webhook 之后是 {made.status_code}")
         for webhook in own:
             await http.delete(f"{PATH}/{webhook}")
     return report

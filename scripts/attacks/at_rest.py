@@ -5,7 +5,8 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from scripts.attacks.base import Report, Target
+from scripts.harness.checks import Report
+from scripts.harness.servers import Target
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -15,7 +16,7 @@ async def attack(target: Target) -> Report:
     report = Report()
     for path in private_files(target.pid) if target.pid else ():
         mode = stat.S_IMODE(path.stat().st_mode)
-        report.case(not mode & _OTHERS, f"{path.name} 的权限是 {mode:o}")
+        report.check(not mode & _OTHERS, f"{path.name} 的权限是 {mode:o}")
     return report
 
 

@@ -7,15 +7,16 @@ import json
 from collections.abc import Iterator
 from itertools import product
 
-from scripts.attacks.base import Report, Target
 from scripts.attacks.raw import Headers, bearer, request, wire
+from scripts.harness.checks import Report
+from scripts.harness.servers import CHAT, COMPLETIONS, DOCUMENTS, STREAM, Target
 
-CHAT, UPLOAD, PROFILE = "/api/v1/chat", "/api/v1/knowledge/documents", "/api/v1/profile"
+PROFILE = "/api/v1/profile"
 POSTS = (
     CHAT,
-    "/api/v1/chat/stream",
-    "/v1/chat/completions",
-    UPLOAD,
+    STREAM,
+    COMPLETIONS,
+    DOCUMENTS,
     "/api/v1/knowledge/search",
     "/api/v1/webhooks",
     "/api/v1/conversations/s/handoff",
@@ -39,25 +40,25 @@ async def _nobody(target: Target, report: Report, megabytes: int) -> None:
     """Without a key or the role, nothing of a body is asked for."""
     keys = {"": 401, "yd-wrong": 401}
     for path in POSTS:
-        roles = keys | ({target.client: 403} if path in (UPLOAD, "/api/v1/webhooks") else {})
+        roles = keys | ({target.client: 403} if path in (DOCUMENTS, "/api/v1/webhooks") else {})
         for key, status in roles.items():
             for headers in ([_JSON, ("Content-Length", str(_HUGE))], [_FORM, ("Transfer-Encoding", "chunked")]):
                 got = await _answer(target, path, [*bearer(key), *headers])
-                report.case(got == status, f"{path} 没有权限却要读请求体：{got}")
+                report.check(got == status, f"{path} 没有权限却要读请求体：{got}")
     expecting = [_JSON, ("Content-Length", "100"), ("Expect", "100-continue")]
-    report.case(await _answer(target, CHAT, expecting) == 401, "没有密钥却请对方继续发送")
+    report.check(await _answer(target, CHAT, expecting) == 401, "没有密钥却请对方继续发送")
     for headers in ([("Content-Length", str(megabytes << 20))], [("Transfer-Encoding", "chunked")]):
         taken = await _taken(target, CHAT, [_JSON, *headers], megabytes << 20)
-        report.case(taken < 16 << 20, f"没有密钥也收下了 {taken >> 20} MB")
+        report.check(taken < 16 << 20, f"没有密钥也收下了 {taken >> 20} MB")
 
 
 async def _too_large(target: Target, report: Report) -> None:
     """With a key, a body is read as far as its route allows."""
-    sent = dict.fromkeys((CHAT, "/api/v1/chat/stream", "/v1/chat/completions"), target.client)
-    for path, key in (sent | {UPLOAD: target.admin, "/api/v1/webhooks": target.admin}).items():
-        form = _FORM if path == UPLOAD else _JSON
+    sent = dict.fromkeys((CHAT, STREAM, COMPLETIONS), target.client)
+    for path, key in (sent | {DOCUMENTS: target.admin, "/api/v1/webhooks": target.admin}).items():
+        form = _FORM if path == DOCUMENTS else _JSON
         got = await _answer(target, path, [*bearer(key), form, ("Content-Length", str(_HUGE))])
-        report.case(got == 413, f"{path} 声明 300 MB：{got}")
+        report.check(got == 413, f"{path} 声明 300 MB：{got}")
     for headers in ([("Content-Length", str(400 << 10))], [("Transfer-Encoding", "chunked")]):
         async with wire(target) as line:  # what is declared is not what is believed
             await line.send(request("POST", CHAT, [*bearer(target.client), _JSON, *headers]))
@@ -68,12 +69,12 @@ async def _too_large(target: Target, report: Report) -> None:
             if not chunked:
                 await line.send(b" " * ((400 << 10) - 6 * _PIECE))
             got = await line.status(30)
-            report.case(got == (413 if chunked else 422), f"{headers[0][0]}：{got}")
+            report.check(got == (413 if chunked else 422), f"{headers[0][0]}：{got}")
 
 
 async def _slow(target: Target, report: Report, patience: float) -> None:
     """A body that trickles is answered with 408, and the connection does not stay."""
-    bodies = {CHAT: (_JSON, target.client), UPLOAD: (_FORM, target.admin)}
+    bodies = {CHAT: (_JSON, target.client), DOCUMENTS: (_FORM, target.admin)}
     lengths = ("Content-Length", "1000"), ("Transfer-Encoding", "chunked")
     async with asyncio.TaskGroup() as group:
         for (path, (form, key)), length in product(bodies.items(), lengths):
@@ -86,18 +87,18 @@ async def _unfinished(target: Target, report: Report, head: bytes, patience: flo
         await line.send(head)
         await line.send(b"2\r\n--\r\n" if b"chunked" in head else b"--")
         got = await line.status(patience)
-        report.case(got == 408, f"{name} 的请求体一直不来：{got}")
-        report.case(await line.closed(patience), f"{name} 超时后连接还在")
+        report.check(got == 408, f"{name} 的请求体一直不来：{got}")
+        report.check(await line.closed(patience), f"{name} 超时后连接还在")
 
 
 async def _bombs(target: Target, report: Report) -> None:
     """Whatever JSON it is, it is the client's fault."""
-    async with target.http(target.admin) as http:
-        for method, path in (("PUT", PROFILE), *(("POST", path) for path in POSTS if path != UPLOAD)):
+    async with target.open_client(target.admin) as http:
+        for method, path in (("PUT", PROFILE), *(("POST", path) for path in POSTS if path != DOCUMENTS)):
             for name, body in _hostile():
                 headers = {"Content-Type": "application/json"}
                 status = (await http.request(method, path, content=body, headers=headers)).status_code
-                report.case(status < 500, f"{path} {name}：{status}")
+                report.check(status < 500, f"{path} {name}：{status}")
 
 
 def _hostile() -> Iterator[tuple[str, bytes]]:

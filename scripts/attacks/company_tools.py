@@ -15,8 +15,9 @@ from pydantic import SecretStr
 from agents.business.sample.database import build_sample_rows
 from app.configuration.business import McpSource
 from app.settings import load_settings
-from scripts.attacks.base import Report, Target
 from scripts.evaluation.product import Setup, open_container_for
+from scripts.harness.checks import Report
+from scripts.harness.servers import Target
 from scripts.hostile_mcp import INJECTION, SECRET, TOOL, TRICKS, hostile_server
 from scripts.scripted_llm import CallTools, ScriptedLLM
 
@@ -69,21 +70,21 @@ async def attack(target: Target) -> Report:
                     told = await product.ask(f"attacked-{trick}", QUESTION, user_id=me)
                     body = json.dumps(told.body, ensure_ascii=False)
                     for secret in (SECRET, INJECTION[:8], "13812345678"):
-                        report.case(secret not in body, f"{trick}: {secret} was told")
-                    report.case("HTTP" not in str(told.body["outcome"]), f"{trick}: {told.body['outcome']}")
-                    report.case(len(body) < 60_000, f"{trick}: {len(body)} characters")
+                        report.check(secret not in body, f"{trick}: {secret} was told")
+                    report.check("HTTP" not in str(told.body["outcome"]), f"{trick}: {told.body['outcome']}")
+                    report.check(len(body) < 60_000, f"{trick}: {len(body)} characters")
                     reading = trick not in ("no such tool", "no hint", "changes", "says something else")
-                    report.case(reading or not server.called, f"{trick}: the tool was called")
+                    report.check(reading or not server.called, f"{trick}: the tool was called")
                     if trick == "honest":
-                        report.case("满 100 减 10" in body and "138****5678" in body, "an honest answer was not told")
+                        report.check("满 100 减 10" in body and "138****5678" in body, "an honest answer was not told")
                 server.trick = "honest"
                 for name, arguments in CLAIMS:
                     server.called = []
                     model.script = (CallTools(((name, json.dumps(arguments)),)),)
                     told = await product.ask(f"claimed-{name}-{len(arguments)}-{arguments}", QUESTION, user_id=me)
-                    report.case(not server.called, f"{name} {arguments}: {server.called}")
+                    report.check(not server.called, f"{name} {arguments}: {server.called}")
                 prompts = str(model.bodies)
-                report.case(TOOL in prompts, "the tool was not offered")
-                report.case(INJECTION[:8] not in prompts, "the server spoke to the model")
-                report.case(me not in str([body["messages"][:2] for body in model.bodies]), "who asks was told")
+                report.check(TOOL in prompts, "the tool was not offered")
+                report.check(INJECTION[:8] not in prompts, "the server spoke to the model")
+                report.check(me not in str([body["messages"][:2] for body in model.bodies]), "who asks was told")
     return report

@@ -6,9 +6,9 @@ import asyncio
 from contextlib import AsyncExitStack
 
 from app.http.server import raise_file_limit
-from scripts.attacks.base import Report, Target
-from scripts.attacks.process import rss_mb
 from scripts.attacks.raw import Wire, bearer, request, wire
+from scripts.harness.checks import Report
+from scripts.harness.servers import CHAT, Target
 
 HEALTH = "/api/v1/health"
 _JSON = ("Content-Type", "application/json")
@@ -29,18 +29,18 @@ async def attack(target: Target, count: int = 3000, others: int = 3000, patience
 
 async def _crowd(target: Target, report: Report, name: str, start: bytes, count: int) -> None:
     """While so many connections are held, others are served."""
-    before = rss_mb(target) if target.pid else 0.0
+    before = target.measure_memory() if target.pid else 0.0
     async with AsyncExitStack() as held:
         lines = [await _held(held, target, start) for _ in range(count)]
-        async with target.http(target.client, 30) as http:
+        async with target.open_client(target.client, 30) as http:
             for path in (HEALTH, HEALTH, "/v1/models"):
                 response = await http.get(path)
-                report.case(response.status_code == 200, f"{count} 个连接{name}时 {path}：{response.status_code}")
-            answer = await http.post("/api/v1/chat", json={"message": "你好"})
-            report.case(answer.status_code == 200, f"{count} 个连接{name}时提问：{answer.status_code}")
-        grown = rss_mb(target) - before if target.pid else 0.0
-        report.case(grown < 200, f"{count} 个连接{name}时内存多了 {grown:.0f} MB")
-        report.case(len(lines) == count, f"{name}：只连上 {len(lines)} 个")
+                report.check(response.status_code == 200, f"{count} 个连接{name}时 {path}：{response.status_code}")
+            answer = await http.post(CHAT, json={"message": "你好"})
+            report.check(answer.status_code == 200, f"{count} 个连接{name}时提问：{answer.status_code}")
+        grown = target.measure_memory() - before if target.pid else 0.0
+        report.check(grown < 200, f"{count} 个连接{name}时内存多了 {grown:.0f} MB")
+        report.check(len(lines) == count, f"{name}：只连上 {len(lines)} 个")
 
 
 async def _held(held: AsyncExitStack, target: Target, start: bytes) -> Wire:
@@ -54,13 +54,13 @@ async def _slow(target: Target, report: Report, patience: float) -> None:
     async with wire(target) as silent, wire(target) as idle:
         await idle.send(request("GET", HEALTH))
         trickling = [_trickled(target, start, patience) for start in (_HALF, request("GET", HEALTH) + _HALF)]
-        answered = request("POST", "/api/v1/chat", [_JSON, ("Content-Length", "100000")])
+        answered = request("POST", CHAT, [_JSON, ("Content-Length", "100000")])
         ended = await asyncio.gather(
             silent.closed(patience), idle.closed(patience), *trickling, _trickled(target, answered, patience)
         )
     names = ("一言不发", "空闲", "慢请求头", "第二个慢请求头", "回答之后的慢请求体")
     for name, held in zip(names, ended, strict=True):
-        report.case(held, f"{name}的连接一直留着")
+        report.check(held, f"{name}的连接一直留着")
 
 
 async def _trickled(target: Target, start: bytes, patience: float) -> bool:
@@ -83,7 +83,7 @@ async def _heads(target: Target, report: Report) -> None:
         "无尽的请求头": (b"GET / HTTP/1.1\r\n", many),
         "无尽的空行": (b"", b"\r\n" * 32768),
         "无尽的尾部": (
-            request("POST", "/api/v1/chat", [*bearer(target.client), _JSON, ("Transfer-Encoding", "chunked")])
+            request("POST", CHAT, [*bearer(target.client), _JSON, ("Transfer-Encoding", "chunked")])
             + b"2\r\n{}\r\n0\r\n",
             many,
         ),
@@ -94,9 +94,9 @@ async def _heads(target: Target, report: Report) -> None:
             while going and sent < 64 << 20:
                 going = await line.send(piece)
                 sent += len(piece)
-            report.case(not going, f"{name}：收下了 {sent >> 20} MB")
+            report.check(not going, f"{name}：收下了 {sent >> 20} MB")
     for head in (request("GET", HEALTH, [("X", "y" * 200_000)]), b"GET /api/v1/health HTTP/1.1\r\n" + many + b"\r\n"):
         async with wire(target) as line:
             await line.send(head)
             status = await line.status(30)
-            report.case(status in (0, 400, 431), f"{len(head)} 字节的请求头：{status}")
+            report.check(status in (0, 400, 431), f"{len(head)} 字节的请求头：{status}")

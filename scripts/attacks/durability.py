@@ -14,7 +14,8 @@ from uuid import uuid4
 
 import httpx
 
-from scripts.attacks.base import Report, Target
+from scripts.harness.checks import Report
+from scripts.harness.servers import CHAT, Target
 
 ATTACH_SECONDS = 20.0
 
@@ -65,14 +66,14 @@ async def attack(target: Target, messages: int = 8) -> Report:
     report, session = Report(), f"durable-{uuid4().hex[:12]}"
     if not (target.pid and shutil.which("strace")):
         return report
-    async with target.http(target.admin) as api:
+    async with target.open_client(target.admin) as api:
         asked = {"message": "保修多久", "session_id": session}
-        (await api.post("/api/v1/chat", json=asked)).raise_for_status()
+        (await api.post(CHAT, json=asked)).raise_for_status()
         for name, writes in (("客服", desk_writes(session, messages)), ("管理", other_writes(session))):
             async with _syncs(target.pid) as syncs:
                 for write in writes:
                     await send(api, write)
-            report.case(len(syncs) >= len(writes), f"{name}：{len(writes)} 次确认只等了 {len(syncs)} 次磁盘")
+            report.check(len(syncs) >= len(writes), f"{name}：{len(writes)} 次确认只等了 {len(syncs)} 次磁盘")
     return report
 
 

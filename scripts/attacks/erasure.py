@@ -8,7 +8,8 @@ from uuid import uuid4
 
 import httpx
 
-from scripts.attacks.base import Report, Target
+from scripts.harness.checks import Report
+from scripts.harness.servers import CHAT, Target
 
 TOLD = {"handoff.queued", "ticket.created", "gap.detected"}
 WAIT_SECONDS = 30.0
@@ -19,21 +20,21 @@ SETTLE_SECONDS = 3.0
 async def attack(target: Target) -> Report:
     """Makes a conversation of which webhooks are told, deletes it, and looks for it."""
     report, mark = Report(), uuid4().hex[:12]
-    async with target.http(target.admin) as api:
+    async with target.open_client(target.admin) as api:
         hook = await subscribe(api)
         others = await _settled(api, hook, frozenset())
         session = await converse(api, mark)
         stored = await _settled(api, hook, frozenset(TOLD), others)
-        report.case(set(stored.values()) == TOLD, f"没有收到全部事件：{stored}")
+        report.check(set(stored.values()) == TOLD, f"没有收到全部事件：{stored}")
         (await api.delete(f"/api/v1/conversations/{session}")).raise_for_status()
         gone = stored.keys() - await _deliveries(api, hook)  # others may have conversations meanwhile
-        report.case(len(gone) >= len(TOLD), "会话删除后，Webhook 投递里还存着它")
-        report.case((await api.get(f"/api/v1/conversations/{session}")).status_code == 404, "会话还能读")
-        report.case(
+        report.check(len(gone) >= len(TOLD), "会话删除后，Webhook 投递里还存着它")
+        report.check((await api.get(f"/api/v1/conversations/{session}")).status_code == 404, "会话还能读")
+        report.check(
             mark not in (await api.get("/api/v1/knowledge/gaps/questions?limit=200")).text, "知识缺口里还有它的问题"
         )
         tickets = await api.get("/api/v1/tickets", params={"session_id": session})
-        report.case(tickets.json()["total"] == 0, "工单还连着它")
+        report.check(tickets.json()["total"] == 0, "工单还连着它")
         await api.delete(f"/api/v1/webhooks/{hook}")
     return report
 
@@ -48,7 +49,7 @@ async def converse(api: httpx.AsyncClient, mark: str) -> str:
     """A question that nothing answers, a request for a person and a ticket; the session's id."""
     session = f"erase-{mark}"
     asked = {"message": f"{mark} 型号的陀螺仪怎么校准", "session_id": session}
-    (await api.post("/api/v1/chat", json=asked)).raise_for_status()
+    (await api.post(CHAT, json=asked)).raise_for_status()
     (await api.post(f"/api/v1/conversations/{session}/handoff", json={})).raise_for_status()
     (await api.post("/api/v1/tickets", json={"subject": "回访", "session_id": session})).raise_for_status()
     return session

@@ -13,7 +13,8 @@ from time import perf_counter
 
 from httpx import AsyncClient
 
-from scripts.attacks.base import Report, Target
+from scripts.harness.checks import Report
+from scripts.harness.servers import CHAT, Target
 
 CHARS = 2000
 MEMBER = "M10001"
@@ -164,7 +165,7 @@ class Bounds:
 async def attack(target: Target, bounds: Bounds | None = None) -> Report:
     """A message of each family, one by one; then the slowest ones at once beside another tenant's questions."""
     bounds, report = bounds or Bounds(), Report()
-    async with target.http(target.server) as client, target.http(target.other_client) as neighbour:
+    async with target.open_client(target.server) as client, target.open_client(target.other_client) as neighbour:
         for number in range(4):  # what is built at its first use
             await asyncio.gather(
                 _asked(client, f"订单 2024010100000{number} 到哪了"), _asked(neighbour, f"{number}号到吗")
@@ -172,7 +173,7 @@ async def attack(target: Target, bounds: Bounds | None = None) -> Report:
         usual = median([await _asked(client, ORDINARY.format(number)) for number in range(bounds.rounds)])
         taken = {name: await _asked(client, FAMILIES[name](CHARS)) for name in bounds.families}
         for name, seconds in taken.items():
-            report.case(seconds <= bounds.own * usual, f"{name}：{seconds:.2f} 秒，平常 {usual:.3f} 秒")
+            report.check(seconds <= bounds.own * usual, f"{name}：{seconds:.2f} 秒，平常 {usual:.3f} 秒")
         alone = median([await _asked(neighbour, f"第 {number} 天还能退货吗") for number in range(bounds.rounds)])
         slowest = sorted(taken, key=lambda name: -taken[name])[: bounds.connections]
         flood = [asyncio.create_task(_flooding(client, name)) for name in slowest]
@@ -183,7 +184,7 @@ async def attack(target: Target, bounds: Bounds | None = None) -> Report:
             for task in flood:
                 task.cancel()
             await asyncio.gather(*flood, return_exceptions=True)
-        report.case(beside <= bounds.neighbours * alone, f"另一租户 {beside:.2f} 秒，平常 {alone:.3f} 秒")
+        report.check(beside <= bounds.neighbours * alone, f"另一租户 {beside:.2f} 秒，平常 {alone:.3f} 秒")
     return report
 
 
@@ -195,7 +196,7 @@ async def _flooding(client: AsyncClient, family: str) -> None:
 async def _asked(client: AsyncClient, text: str) -> float:
     """Seconds until the answer is there. Any answer but a server's error is one."""
     started = perf_counter()
-    response = await client.post("/api/v1/chat", json={"message": text, "user_id": MEMBER})
+    response = await client.post(CHAT, json={"message": text, "user_id": MEMBER})
     if response.status_code >= 500 and response.status_code != 503:
         response.raise_for_status()
     return perf_counter() - started

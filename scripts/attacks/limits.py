@@ -14,10 +14,10 @@ import httpx
 from websockets.asyncio.client import connect
 
 from app.limits.types import MINUTE
-from scripts.attacks.base import Report, Target
-from scripts.attacks.flood import Flood, flooding
+from scripts.harness.checks import Report
+from scripts.harness.load import Flood, flood_chat
+from scripts.harness.servers import CHAT, COMPLETIONS, STREAM, Target
 
-CHAT, COMPLETIONS = "/api/v1/chat", "/v1/chat/completions"
 REFUSED = frozenset({429, 503})
 CONNECTIONS, SECONDS, ASKED = 150, 10.0, 40
 # Of another tenant's median beside the flood and alone; the slack is for machines that have other work as well.
@@ -51,47 +51,47 @@ async def other_tenants(
     target: Target, report: Report, connections: int = CONNECTIONS, seconds: float = SECONDS, asked: int = ASKED
 ) -> tuple[float, float]:
     """One key floods. The other tenant's median in seconds, alone and meanwhile."""
-    async with target.http(target.other_client) as http:
+    async with target.open_client(target.other_client) as http:
         await _median(http, "先问", asked // 2)
         alone = await _median(http, "单独问", asked)
-        async with flooding(Flood(target.address, target.client, connections, seconds)) as counts:
+        async with flood_chat(Flood(target.port, target.client, "运费险怎么赔付", seconds, connections)) as counts:
             await asyncio.sleep(0.5)
             beside = await _median(http, "同时问", asked)
-    report.case(beside <= RATIO * alone + SLACK_SECONDS, f"另一租户的中位数从 {alone:.3f} 秒升到 {beside:.3f} 秒")
-    report.case(counts["429"] + counts["503"] > 0, f"{connections} 个连接没有一次被拒：{dict(counts)}")
-    report.case(counts["200"] > 0, "一条也没有回答")
-    report.case(counts["untold"] == 0, f"{counts['untold']} 次拒绝没有 Retry-After")
-    report.case(set(counts) <= {"200", "429", "503", "untold"}, f"别的状态：{dict(counts)}")
+    report.check(beside <= RATIO * alone + SLACK_SECONDS, f"另一租户的中位数从 {alone:.3f} 秒升到 {beside:.3f} 秒")
+    report.check(counts["429"] + counts["503"] > 0, f"{connections} 个连接没有一次被拒：{dict(counts)}")
+    report.check(counts["200"] > 0, "一条也没有回答")
+    report.check(counts["untold"] == 0, f"{counts['untold']} 次拒绝没有 Retry-After")
+    report.check(set(counts) <= {"200", "429", "503", "untold"}, f"别的状态：{dict(counts)}")
     return alone, beside
 
 
 async def handoffs(target: Target, report: Report, tried: int = 200) -> int:
     """Requests for a person from ever new sessions; how many got through."""
-    async with target.http(target.client) as http:
+    async with target.open_client(target.client) as http:
 
         async def ask(number: int) -> httpx.Response:
             return await http.post(f"/api/v1/conversations/flood-{number}/handoff", json={})
 
         answers = await asyncio.gather(*map(ask, range(tried)))
         through = sum(answer.status_code == 200 for answer in answers)
-        report.case(through < tried, f"{tried} 次请求人工都进了队列")
-        report.case(all(_told(answer) for answer in answers if answer.status_code != 200), "拒绝没有说多久后再试")
+        report.check(through < tried, f"{tried} 次请求人工都进了队列")
+        report.check(all(_told(answer) for answer in answers if answer.status_code != 200), "拒绝没有说多久后再试")
         spoken = await http.post(CHAT, json={"message": "转人工", "session_id": "flood-said"})
         if spoken.status_code == 200:
-            report.case("handoff" not in spoken.json()["data"], "说出来的请求没有被计数")
+            report.check("handoff" not in spoken.json()["data"], "说出来的请求没有被计数")
         else:
-            report.case(_told(spoken), "说出来的请求被拒，但没有说多久后再试")
+            report.check(_told(spoken), "说出来的请求被拒，但没有说多久后再试")
     return through
 
 
 async def urgent(target: Target, report: Report, tried: int = MOST_TRIED) -> None:
     """Beyond the limit of a session, and then of an address, urgent messages are answered all the same."""
-    async with target.http(target.other_client) as http:
+    async with target.open_client(target.other_client) as http:
         for own in ({"session_id": "urgent-session"}, {}):
             limited = await _until_limited(http, own, tried)
-            report.case(limited is not None, f"{tried} 次请求没有碰到上限")
+            report.check(limited is not None, f"{tried} 次请求没有碰到上限")
             if limited is not None:
-                report.case(_told(limited), "429 没有 Retry-After 或 details.retry_after")
+                report.check(_told(limited), "429 没有 Retry-After 或 details.retry_after")
                 async with _pressed(http, own):
                     await _refused(http, own, report)
                     await _answered(http, own, report)
@@ -99,15 +99,15 @@ async def urgent(target: Target, report: Report, tried: int = MOST_TRIED) -> Non
 
 async def sign_ins(target: Target, report: Report, tried: int = 80) -> None:
     """Guesses from one address are not looked at any more, and right keys go on working."""
-    async with target.http(target.client) as known, target.http() as http:
+    async with target.open_client(target.client) as known, target.open_client() as http:
         wrong = [await http.get(_SOME, headers={"X-API-Key": f"yd-wrong-{number}"}) for number in range(tried)]
         statuses = [answer.status_code for answer in wrong]
-        report.case(set(statuses) == {401, 429}, f"{tried} 个错误密钥：{sorted(set(statuses))}")
-        report.case(statuses[-1] == 429, "错误的密钥不再缓答")
-        report.case(all(_told(answer) for answer in wrong if answer.status_code == 429), "429 没有 Retry-After")
+        report.check(set(statuses) == {401, 429}, f"{tried} 个错误密钥：{sorted(set(statuses))}")
+        report.check(statuses[-1] == 429, "错误的密钥不再缓答")
+        report.check(all(_told(answer) for answer in wrong if answer.status_code == 429), "429 没有 Retry-After")
         right = await known.get(_SOME)
-        report.case(right.status_code not in (401, 429), f"正确的密钥也被拒了：{right.status_code}")
-        report.case(await _greeted(target, "yd-wrong-socket") == "too_many_attempts", "WebSocket 上还能再试")
+        report.check(right.status_code not in (401, 429), f"正确的密钥也被拒了：{right.status_code}")
+        report.check(await _greeted(target, "yd-wrong-socket") == "too_many_attempts", "WebSocket 上还能再试")
 
 
 async def _median(http: httpx.AsyncClient, text: str, count: int) -> float:
@@ -159,19 +159,19 @@ async def _seen(
 
 async def _refused(http: httpx.AsyncClient, own: dict[str, str], report: Report) -> None:
     """An ordinary message, in the words of every way in."""
-    report.case(*await _seen(http, f"{CHAT}/stream", {"message": "你好"} | own, _told))
+    report.check(*await _seen(http, STREAM, {"message": "你好"} | own, _told))
     for stream in (False, True):
-        report.case(*await _seen(http, COMPLETIONS, _openai("你好", stream=stream) | own, _told_openai))
+        report.check(*await _seen(http, COMPLETIONS, _openai("你好", stream=stream) | own, _told_openai))
 
 
 async def _answered(http: httpx.AsyncClient, own: dict[str, str], report: Report) -> None:
     """Urgent messages; what follows in their session is read by a person."""
     for text in URGENT:
-        report.case(*await _seen(http, CHAT, {"message": text} | own, _cared))
+        report.check(*await _seen(http, CHAT, {"message": text} | own, _cared))
         if own:
             return
-        report.case(*await _seen(http, f"{CHAT}/stream", {"message": text}, _streamed))
-        report.case(*await _seen(http, COMPLETIONS, _openai(text), _cared))
+        report.check(*await _seen(http, STREAM, {"message": text}, _streamed))
+        report.check(*await _seen(http, COMPLETIONS, _openai(text), _cared))
 
 
 def _openai(text: str, *, stream: bool = False) -> dict[str, Any]:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from itertools import product
 
-from scripts.attacks.base import Report, Target
 from scripts.attacks.raw import bearer, request, wire
 from scripts.attacks.sockets import handshake
+from scripts.harness.checks import Report
+from scripts.harness.servers import CHAT, DOCUMENTS, Target
 
 STAFF = "/api/v1/agent/ws?agent_id=amy&after=0"
 REQUESTS = (
-    ("GET", "/api/v1/knowledge/documents"),
+    ("GET", DOCUMENTS),
     ("GET", "/api/v1/health"),
     ("GET", "/docs"),
-    ("POST", "/api/v1/chat"),
+    ("POST", CHAT),
     ("DELETE", "/api/v1/knowledge/documents/x"),
 )
 DOCUMENTED = ("/docs", "/openapi.json")
@@ -96,11 +97,11 @@ async def _refused(target: Target, report: Report, head: bytes, name: str) -> No
     async with wire(target) as line:
         await line.send(head)
         status = await line.status(30)
-        report.case(status in (400, 403), f"{name}：{status}")
+        report.check(status in (400, 403), f"{name}：{status}")
 
 
 async def _taken(target: Target, report: Report, head: bytes, wanted: int, name: str) -> None:
     async with wire(target) as line:
         await line.send(head)
         status = await line.status(30)
-        report.case(status == wanted, f"{name}：{status}")
+        report.check(status == wanted, f"{name}：{status}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from html import unescape
@@ -11,8 +10,9 @@ from typing import Any
 
 from httpx import AsyncClient
 
-from scripts.attacks.base import Report, Target
-from scripts.attacks.uploads import upload
+from scripts.harness.checks import Report
+from scripts.harness.servers import CHAT, COMPLETIONS, STREAM, Target
+from scripts.harness.uploads import read_events, upload_files
 
 _HTML = (
     "<script>alert(1)</script>",
@@ -149,12 +149,12 @@ def question(number: int) -> str:
 async def attack(target: Target, payloads: Sequence[str] = PAYLOADS) -> Report:
     """Every payload in a document of its own; the answer in one piece, token by token and in OpenAI's words."""
     report = Report()
-    async with target.http(target.admin) as admin, target.http(target.client) as customer:
+    async with target.open_client(target.admin) as admin, target.open_client(target.client) as customer:
         await stored(admin, [document(number, payload) for number, payload in enumerate(payloads, start=1)])
         for number, payload in enumerate(payloads, start=1):
             for way, texts in (await said(customer, question(number))).items():
                 found = [piece for text in texts for piece in active(text)]
-                report.case(not found, f"{way} {payload[:50]!r}：{found}")
+                report.check(not found, f"{way} {payload[:50]!r}：{found}")
     return report
 
 
@@ -162,15 +162,15 @@ async def stored(admin: AsyncClient, documents: list[str]) -> None:
     """Takes plain text in; it answers once this returns."""
     files = [(f"{number}.txt", text.encode()) for number, text in enumerate(documents)]
     for start in range(0, len(files), 20):
-        await upload(admin, files[start : start + 20])
+        await upload_files(admin, files[start : start + 20])
 
 
 async def said(customer: AsyncClient, text: str) -> dict[str, list[str]]:
     """The ways in which a question is answered -> all texts that are shown. See `streamed`."""
-    one = (await customer.post("/api/v1/chat", json={"message": text})).json()
-    again = (await customer.post("/api/v1/chat", json={"message": text})).json()
+    one = (await customer.post(CHAT, json={"message": text})).json()
+    again = (await customer.post(CHAT, json={"message": text})).json()
     body = {"model": "yingda", "messages": [{"role": "user", "content": text}]}
-    openai = (await customer.post("/v1/chat/completions", json=body)).json()
+    openai = (await customer.post(COMPLETIONS, json=body)).json()
     return {
         "json": list(_shown(one)),
         "cached": list(_shown(again)),
@@ -182,22 +182,16 @@ async def said(customer: AsyncClient, text: str) -> dict[str, list[str]]:
 async def streamed(customer: AsyncClient, text: str) -> list[str]:
     """The tokens joined, and all that the final event shows. Raises ValueError where these do not agree."""
     tokens, done = "", dict[str, Any]()
-    async for event in _events(customer, text):
-        if event["type"] == "token":
-            tokens += event["text"]
-        elif event["type"] == "replace":
-            tokens = event["text"]
-        done = event
+    async with customer.stream("POST", STREAM, json={"message": text}) as response:
+        async for event in read_events(response):
+            if event["type"] == "token":
+                tokens += event["text"]
+            elif event["type"] == "replace":
+                tokens = event["text"]
+            done = event
     if tokens != done["reply"]:
         raise ValueError(f"流与最终回复不同：{tokens!r} {done['reply']!r}")
     return [tokens, *_shown(done)]
-
-
-async def _events(customer: AsyncClient, text: str) -> Any:
-    async with customer.stream("POST", "/api/v1/chat/stream", json={"message": text}) as response:
-        async for line in response.aiter_lines():
-            if line.startswith("data: "):
-                yield json.loads(line.removeprefix("data: "))
 
 
 def _shown(body: dict[str, Any]) -> Iterator[str]:

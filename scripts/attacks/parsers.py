@@ -6,22 +6,19 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import count
-from pathlib import Path
 
 import httpx
 
-from scripts.attacks.base import Report, Target
 from scripts.attacks.hostile_files import hostile_files, nested_forms
-from scripts.attacks.process import alive, children, rss_mb
-from scripts.attacks.uploads import PATH as PATH
-from scripts.attacks.uploads import upload
+from scripts.harness.checks import Report
+from scripts.harness.processes import list_descendants, read_cpu_ticks
+from scripts.harness.servers import DOCUMENTS, Target
+from scripts.harness.uploads import upload_files
 
 UPLOAD_SECONDS = 600.0
 _STEP = 0.25
 _QUIET_STEPS = 4
 _ABANDONED = 20
-# User and system time in /proc/PID/stat, behind the name.
-_CPU_FIELDS = slice(11, 13)
 
 
 async def attack(
@@ -39,30 +36,30 @@ async def attack(
     report = Report()
     files = hostile_files(scale)
     chosen = list(files) if names is None else list(names)
-    idle = rss_mb(target) if target.pid else 0.0
-    async with target.http(target.admin, UPLOAD_SECONDS) as client:
+    idle = target.measure_memory() if target.pid else 0.0
+    async with target.open_client(target.admin, UPLOAD_SECONDS) as client:
         sending = [asyncio.create_task(_refused(client, name, files[name])) for name in chosen]
         neighbour, peak = await asyncio.gather(_neighbour(target, sending), _peak(target, sending))
         for name, why in zip(chosen, await asyncio.gather(*sending), strict=True):
-            report.case(not why, f"{name}：{why}")
-    report.case(neighbour > 0, "另一租户的上传没有得到应答")
+            report.check(not why, f"{name}：{why}")
+    report.check(neighbour > 0, "另一租户的上传没有得到应答")
     if target.pid:
-        report.case(peak - idle < most_mb, f"内存多占 {peak - idle:.0f} MB")
-        report.case(await abandoned(target, quiet_seconds), "客户端断开后仍有进程在解析")
-        report.case(alive(target), "服务没有应答")
+        report.check(peak - idle < most_mb, f"内存多占 {peak - idle:.0f} MB")
+        report.check(await abandoned(target, quiet_seconds), "客户端断开后仍有进程在解析")
+        report.check(target.is_alive(), "服务没有应答")
     return report
 
 
 async def abandoned(target: Target, quiet_seconds: float) -> bool:
     """Whether no worker computes soon after a client left, that had sent many files without end."""
     with suppress(httpx.TimeoutException):
-        async with target.http(target.admin, 1.0) as client:
+        async with target.open_client(target.admin, 1.0) as client:
             many = [("files", (f"断开{number}.pdf", nested_forms())) for number in range(_ABANDONED)]
-            await client.post(PATH, files=many)
-    quiet, before = 0, computed(children(target.pid))
+            await client.post(DOCUMENTS, files=many)
+    quiet, before = 0, read_cpu_ticks(list_descendants(target.pid))
     for _ in range(int(quiet_seconds / _STEP)):
         await asyncio.sleep(_STEP)
-        now = computed(children(target.pid))
+        now = read_cpu_ticks(list_descendants(target.pid))
         busy = any(ticks > before.get(pid, 0) + 2 for pid, ticks in now.items())
         quiet, before = 0 if busy else quiet + 1, now
         if quiet == _QUIET_STEPS:
@@ -73,7 +70,7 @@ async def abandoned(target: Target, quiet_seconds: float) -> bool:
 async def _refused(client: httpx.AsyncClient, name: str, make: Callable[[], bytes]) -> str:
     """Empty when the file was refused by name or taken; else what happened."""
     try:
-        (file,) = await upload(client, [(name, await asyncio.to_thread(make))])
+        (file,) = await upload_files(client, [(name, await asyncio.to_thread(make))])
     except httpx.HTTPStatusError as error:
         response = error.response
         named = name in response.json()["error"]["message"]
@@ -87,10 +84,10 @@ async def _refused(client: httpx.AsyncClient, name: str, make: Callable[[], byte
 async def _neighbour(target: Target, sending: Sequence[asyncio.Task[str]]) -> int:
     """Uploads of another tenant that were taken while hostile files were still being read."""
     taken = 0
-    async with target.http(target.other_admin, UPLOAD_SECONDS) as client:
+    async with target.open_client(target.other_admin, UPLOAD_SECONDS) as client:
         for number in count():
             file = (f"邻居{number}.md", f"# 说明{number}\n\n签收后七天内可以退货。".encode())
-            (report,) = await upload(client, [file])
+            (report,) = await upload_files(client, [file])
             if all(task.done() for task in sending):
                 return taken
             taken += report["status"] == "ready"
@@ -102,15 +99,6 @@ async def _peak(target: Target, sending: Sequence[asyncio.Task[str]]) -> float:
     """Largest resident memory in MB until all are sent."""
     peak = 0.0
     while target.pid and not all(task.done() for task in sending):
-        peak = max(peak, rss_mb(target))
+        peak = max(peak, target.measure_memory())
         await asyncio.sleep(_STEP)
     return peak
-
-
-def computed(pids: Iterable[int]) -> dict[int, int]:
-    """Clock ticks that each of these processes has computed."""
-    found = {}
-    for pid in pids:
-        with suppress(OSError):
-            found[pid] = sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[_CPU_FIELDS]))
-    return found

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-from scripts.attacks.base import Target
+from scripts.harness.servers import Target
 
 # What a client that reads nothing lets the server send, beside the server's own buffer, in bytes.
 BUFFER = 1 << 16

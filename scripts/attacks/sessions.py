@@ -18,9 +18,9 @@ from app.features import load_routers
 from app.http.routes import list_sockets
 from app.main import create_app
 from app.settings import load_settings
-from scripts.attacks.base import Report, Target
+from scripts.harness.checks import Report
+from scripts.harness.servers import CHAT, Target
 
-CHAT, STREAM, COMPLETIONS = "/api/v1/chat", "/api/v1/chat/stream", "/v1/chat/completions"
 REFUSED = frozenset({401, 403, 404})
 SECRET_WORDS = "我住在幸福路 12 号"
 _SESSION = "{session_id}"
@@ -90,31 +90,31 @@ async def begin(http: httpx.AsyncClient, text: str = "你好", **fields: str) ->
 async def attack(target: Target, racers: int = 8) -> Report:
     """racers: first turns on one id at once."""
     report = Report()
-    async with target.http(target.client) as http, target.http(target.other_client) as other:
+    async with target.open_client(target.client) as http, target.open_client(target.other_client) as other:
         victim, stranger = await begin(http, SECRET_WORDS), await begin(http)
-        report.case(bool(victim.token), "no secret was issued with the first turn")
+        report.check(bool(victim.token), "no secret was issued with the first turn")
         schema = create_app(load_settings()).openapi()  # the server need not show its own
-        async with target.http(target.admin) as staff:
+        async with target.open_client(target.admin) as staff:
             await staff.post(f"/api/v1/conversations/{victim.session_id}/handoff", json={})
             before = await _kept(staff, victim)
-            report.case(SECRET_WORDS in str(before), "nothing was kept that could be stolen")
+            report.check(SECRET_WORDS in str(before), "nothing was kept that could be stolen")
             for how, headers in _proofs(victim, stranger):
                 await probe(target, http, schema, victim, how, headers, report)
-            async with target.http() as nobody, target.http(target.other_admin) as others_staff:
+            async with target.open_client() as nobody, target.open_client(target.other_admin) as others_staff:
                 for call in calls(schema):
                     status = (await call.send(nobody, victim, _cookie(victim.session_id, victim.token))).status_code
-                    report.case(status == 401, f"{call.method} {call.path} without a key: {status}")
+                    report.check(status == 401, f"{call.method} {call.path} without a key: {status}")
                     for foreign in (other, others_staff):
                         told = await call.send(foreign, victim, {_HEADER: victim.token})
-                        report.case(SECRET_WORDS not in told.text, f"{call.method} {call.path} by another tenant")
+                        report.check(SECRET_WORDS not in told.text, f"{call.method} {call.path} by another tenant")
             after = await _kept(staff, victim)
             for name, value in before.items():
-                report.case(after[name] == value, f"{name} is {after[name]} and was {value}")
+                report.check(after[name] == value, f"{name} is {after[name]} and was {value}")
         await _race(http, report, racers)
         own = await http.get(_HISTORY.format(victim.session_id), headers=_cookie(victim.session_id, victim.token))
-        report.case(SECRET_WORDS in own.text, f"the customer's own cookie: {own.status_code}")
+        report.check(SECRET_WORDS in own.text, f"the customer's own cookie: {own.status_code}")
         opened = await http.get(f"/api/v1/conversations/{victim.session_id}/messages", headers={_HEADER: victim.token})
-        report.case(opened.status_code == 200, f"the customer's own secret: {opened.status_code}")
+        report.check(opened.status_code == 200, f"the customer's own secret: {opened.status_code}")
     return report
 
 
@@ -130,9 +130,9 @@ async def probe(
     """Every route and the socket, for a conversation that these headers are no right to."""
     for call in calls(schema):
         status = (await call.send(http, victim, headers)).status_code
-        report.case(status in REFUSED, f"{call.method} {call.path} with {how}: {status}")
+        report.check(status in REFUSED, f"{call.method} {call.path} with {how}: {status}")
     code = await socket_code(target, victim.session_id, headers)
-    report.case(code in (4401, 4403), f"socket with {how}: {code}")
+    report.check(code in (4401, 4403), f"socket with {how}: {code}")
 
 
 async def socket_code(target: Target, session_id: str, headers: Mapping[str, str]) -> int:
@@ -180,8 +180,8 @@ async def _race(http: httpx.AsyncClient, report: Report, racers: int) -> None:
     body = {"message": "你好", "session_id": session_id}
     answers = await asyncio.gather(*(http.post(CHAT, json=body) for _ in range(racers)))
     won = [answer for answer in answers if answer.status_code == 200]
-    report.case(len(won) == 1 and "session_token" in won[0].json(), f"{len(won)} of {racers} began one session")
-    report.case(all(answer.status_code == 403 for answer in answers if answer not in won), "a loser was not told so")
+    report.check(len(won) == 1 and "session_token" in won[0].json(), f"{len(won)} of {racers} began one session")
+    report.check(all(answer.status_code == 403 for answer in answers if answer not in won), "a loser was not told so")
 
 
 def _properties(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ import os
 import struct
 from contextlib import AsyncExitStack
 
-from scripts.attacks.base import Report, Target
-from scripts.attacks.process import rss_mb
 from scripts.attacks.raw import Headers, Wire, bearer, request, wire
+from scripts.harness.checks import Report
+from scripts.harness.servers import CHAT, Target
 
 PATH = "/api/v1/conversations/attack/ws?after=0"
 _TEXT, _CONTINUED, _PING, _FIN = 0x1, 0x0, 0x9, 0x80
@@ -55,11 +55,11 @@ async def _frames(target: Target, report: Report, megabytes: int, patience: floa
         "无尽的 ping": (b"", frame(_FIN | _PING, b"p" * 100) * 5000),
         "无尽的小帧": (b"", frame(_FIN | _TEXT, b"{}") * 10_000),
     }
-    before = rss_mb(target) if target.pid else 0.0
+    before = target.measure_memory() if target.pid else 0.0
     for name, (start, piece) in floods.items():
         async with wire(target) as line:
             status = await _opened(line, target)
-            report.case(status == 101, f"握手：{status}")
+            report.check(status == 101, f"握手：{status}")
             sent, going = 0, await line.send(start)
             while going and piece and sent < megabytes << 20:
                 try:
@@ -69,9 +69,9 @@ async def _frames(target: Target, report: Report, megabytes: int, patience: floa
                     going = False
                 sent += len(piece)
             held = not going or await line.closed(patience)
-            report.case(held, f"{name}：收下了 {sent >> 20} MB")
-    grown = rss_mb(target) - before if target.pid else 0.0
-    report.case(grown < 100, f"各种帧之后内存多了 {grown:.0f} MB")
+            report.check(held, f"{name}：收下了 {sent >> 20} MB")
+    grown = target.measure_memory() - before if target.pid else 0.0
+    report.check(grown < 100, f"各种帧之后内存多了 {grown:.0f} MB")
 
 
 async def _opened(line: Wire, target: Target) -> int:
@@ -84,7 +84,7 @@ async def _no_deflate(target: Target, report: Report) -> None:
     async with wire(target) as line:
         await line.send(handshake(headers=[*bearer(target.client), ("Sec-WebSocket-Extensions", "permessage-deflate")]))
         head = await line.reader.readuntil(b"\r\n\r\n")
-        report.case(b" 101 " in head and b"deflate" not in head.lower(), "接受了压缩的帧")
+        report.check(b" 101 " in head and b"deflate" not in head.lower(), "接受了压缩的帧")
 
 
 async def _strangers(target: Target, report: Report, count: int, patience: float) -> None:
@@ -93,10 +93,10 @@ async def _strangers(target: Target, report: Report, count: int, patience: float
         lines = [await held.enter_async_context(wire(target)) for _ in range(count)]
         for line in lines:
             await line.send(handshake())
-        async with target.http(target.client, 30) as http:
-            status = (await http.post("/api/v1/chat", json={"message": "你好"})).status_code
-            report.case(status == 200, f"{count} 个不打招呼的连接时提问：{status}")
+        async with target.open_client(target.client, 30) as http:
+            status = (await http.post(CHAT, json={"message": "你好"})).status_code
+            report.check(status == 200, f"{count} 个不打招呼的连接时提问：{status}")
         async with wire(target) as line:
-            report.case(await _opened(line, target) == 101, f"{count} 个不打招呼的连接时握手")
+            report.check(await _opened(line, target) == 101, f"{count} 个不打招呼的连接时握手")
         ended = await asyncio.gather(*(line.closed(patience) for line in lines))
-        report.case(all(ended), f"{ended.count(False)} 个不打招呼的连接一直留着")
+        report.check(all(ended), f"{ended.count(False)} 个不打招呼的连接一直留着")

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 
 from knowledge.embeddings.base import Embedder
-from scripts.benchmarks.timing import since
+from scripts.harness.timing import measure_since
 
 
 class Ask(BaseModel):
@@ -31,21 +31,21 @@ app = FastAPI()
 
 
 @app.post("/api/v1/chat")
-async def chat(body: Ask) -> BareReply:
+async def answer_chat(body: Ask) -> BareReply:
     return BareReply(reply=body.message, session_id=body.session_id or "new")
 
 
-async def encode(embedder: Embedder, texts: Sequence[str], concurrency: int) -> float:
+async def measure_embedder(embedder: Embedder, texts: Sequence[str], concurrency: int) -> float:
     """Questions a second that the embedder itself reaches, `concurrency` of them waiting at any time."""
     waiting = iter(texts)
 
-    async def one_after_the_other() -> None:
+    async def embed_one_by_one() -> None:
         for text in waiting:
             await embedder.embed_question(text)
 
     started = perf_counter()
-    await asyncio.gather(*(one_after_the_other() for _ in range(concurrency)))
-    return len(texts) * 1000 / since(started)
+    await asyncio.gather(*(embed_one_by_one() for _ in range(concurrency)))
+    return len(texts) * 1000 / measure_since(started)
 
 
 def main() -> None:

@@ -18,9 +18,9 @@ from typing import Any
 from app.distributed.pipeline import FILES_OF_A_BLOCK
 from app.settings import Settings
 from knowledge.text import Analyzer
-from scripts.benchmarks.synthetic import synthetic
-from scripts.benchmarks.timing import ratio, since
-from scripts.server_process import ROOT
+from scripts.benchmarks.synthetic import build_synthetic
+from scripts.harness.servers import ROOT, build_command
+from scripts.harness.timing import compute_ratio, measure_since
 
 PASSAGES, ROUNDS = 300, 2
 ORDINARY, ONE, TWO = "ordinary", "one_worker", "two_workers"
@@ -40,7 +40,7 @@ def run(settings: Settings, passages: int, rounds: int, postgres: str = "") -> d
     with TemporaryDirectory() as folder:
         docs = Path(folder, "docs")
         docs.mkdir()
-        for number, item in enumerate(synthetic(passages, 1, Analyzer()).change.added):
+        for number, item in enumerate(build_synthetic(passages, 1, Analyzer()).change.added):
             docs.joinpath(f"{number}.md").write_text(f"# 片段 {number}\n\n{item.chunk.text}\n", "utf-8")
         for turn in range(rounds):
             for way, arguments in WAYS.items():
@@ -48,7 +48,7 @@ def run(settings: Settings, passages: int, rounds: int, postgres: str = "") -> d
                 with _database(postgres) as url:
                     started = perf_counter()
                     _ingest(settings, url, data_dir, [*arguments, str(docs)])
-                    whole[way].append(since(started) / 1000)
+                    whole[way].append(measure_since(started) / 1000)
                     rates[way].append(_rate(_commits(url, data_dir)))
     middle = {way: median(values) for way, values in rates.items()}
     return {
@@ -60,8 +60,8 @@ def run(settings: Settings, passages: int, rounds: int, postgres: str = "") -> d
         "passages_per_second": {way: round(value, 2) for way, value in middle.items()},
         "passages_per_second_of_rounds": {way: [round(one, 2) for one in values] for way, values in rates.items()},
         "whole_seconds": {way: round(median(values), 1) for way, values in whole.items()},
-        "two_workers_over_one": ratio(middle[TWO], middle[ONE]),
-        "two_workers_over_ordinary": ratio(middle[TWO], middle[ORDINARY]),
+        "two_workers_over_one": compute_ratio(middle[TWO], middle[ONE]),
+        "two_workers_over_ordinary": compute_ratio(middle[TWO], middle[ORDINARY]),
     }
 
 
@@ -71,17 +71,17 @@ def _database(postgres: str) -> Iterator[str]:
     if not postgres:
         yield ""
         return
-    from scripts.databases import own_database
+    from scripts.harness.databases import create_database
 
-    with own_database(postgres.replace("+asyncpg", "")) as url:
+    with create_database(postgres.replace("+asyncpg", "")) as url:
         yield url
 
 
 def _ingest(settings: Settings, url: str, data_dir: Path, arguments: list[str]) -> None:
     variables = {"DATA_DIR": str(data_dir), "EMBEDDER": settings.embedder, "VECTOR_STORE": settings.vector_store}
     variables |= {"SAMPLES_ENABLED": "false", "DATABASE_URL": url, "MILVUS_URI": "", "LOG_LEVEL": "WARNING"}
-    command = ["env", *(f"{name}={value}" for name, value in variables.items()), sys.executable, "scripts/ingest.py"]
-    subprocess.run([*command, *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE)
+    command = build_command([sys.executable, "scripts/ingest.py", *arguments], variables)
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE)
 
 
 def _rate(commits: list[float]) -> float:
@@ -92,8 +92,9 @@ def _rate(commits: list[float]) -> float:
 
 def _commits(url: str, data_dir: Path) -> list[float]:
     if url:
-        from scripts.databases import fetch
+        from scripts.harness.databases import fetch_rows
 
-        return [row[0].timestamp() for row in asyncio.run(fetch(url.replace("+asyncpg", ""), _COMMITS))]
+        [rows] = asyncio.run(fetch_rows(url, _COMMITS))
+        return [row[0].timestamp() for row in rows]
     with closing(sqlite3.connect(data_dir / "yingda.sqlite3")) as database:
         return [datetime.fromisoformat(row[0]).timestamp() for row in database.execute(_COMMITS)]

@@ -19,7 +19,7 @@ from knowledge.embeddings.e5 import Encoder, NanoEncoder
 from knowledge.evaluation.dataset import load_set
 from knowledge.types import Matrix
 from scripts.benchmarks.synthetic import SAMPLES
-from scripts.benchmarks.timing import since
+from scripts.harness.timing import measure_since
 
 ROUNDS = 5
 THREADS = (1, 2)
@@ -61,7 +61,7 @@ def run(rounds: int) -> dict[str, Any]:
 def _keep_least(least: dict[str, float], job: str, call: Callable[[], object]) -> None:
     started = perf_counter()
     call()
-    least[job] = round(min(since(started), least.get(job, float("inf"))), 1)
+    least[job] = round(min(measure_since(started), least.get(job, float("inf"))), 1)
 
 
 def _cosines(nano: Encoder, model: Encoder, questions: Sequence[str], passages: Sequence[str]) -> dict[str, float]:

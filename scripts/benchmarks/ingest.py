@@ -19,14 +19,14 @@ from app.retrieval import build_embedder_options, chunk_options
 from app.settings import Settings
 from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.registry import get_embedder
-from knowledge.evaluation.dataset import load_set
 from knowledge.extraction import read_document
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.types import DocumentMeta
-from scripts.benchmarks.load import post_all
-from scripts.benchmarks.servers import START_SECONDS, Server, product
-from scripts.benchmarks.synthetic import SAMPLES
-from scripts.benchmarks.timing import percentiles, ratio
+from scripts.benchmarks.servers import run_measured_product
+from scripts.benchmarks.synthetic import SAMPLES, generate_questions
+from scripts.harness.load import post_all
+from scripts.harness.servers import CHAT, DOCUMENTS, START_SECONDS, Target
+from scripts.harness.timing import compute_percentiles, compute_ratio
 
 ROUNDS = 4
 # Of one upload; a paragraph fills a chunk.
@@ -34,41 +34,40 @@ FILES, PARAGRAPHS, PARAGRAPH_CHARS = 3, 10, 400
 # Asked in each round while nothing comes in.
 QUESTIONS = 40
 MAX_BYTES = 10_000_000
-_CHAT, _DOCUMENTS = "/api/v1/chat", "/api/v1/knowledge/documents"
 File = tuple[str, bytes]
 Encode = Callable[[str], object]
 
 
 def run(settings: Settings, folder: Path | None, rounds: int) -> dict[str, Any]:
     """In each round, in turn: questions alone, bare encoding, an upload alone, an upload with questions beside it."""
-    questions = _questions(folder or SAMPLES)
-    with _bare(settings) as encode, product(settings, folder) as server:
-        return asyncio.run(_rounds(settings, encode, server, questions, rounds))
+    questions = generate_questions(folder or SAMPLES)
+    with _open_encoder(settings) as encode, run_measured_product(settings, folder) as server:
+        return asyncio.run(_measure_rounds(settings, encode, server, questions, rounds))
 
 
-async def _rounds(
-    settings: Settings, encode: Encode, server: Server, questions: Iterator[str], rounds: int
+async def _measure_rounds(
+    settings: Settings, encode: Encode, server: Target, questions: Iterator[str], rounds: int
 ) -> dict[str, Any]:
-    uploads = _uploads()
+    uploads = _generate_uploads()
     ratios, bare_rates, rates = [], [], []
     idle: list[float] = []
     during: list[float] = []
     chunks = 0
-    await _ask(server, questions, QUESTIONS)
+    await _time_questions(server, questions, QUESTIONS)
     for _ in range(rounds):
-        idle += await _ask(server, questions, QUESTIONS)
-        bare = await asyncio.to_thread(_encoding, settings, encode, next(uploads))
-        rate, _ = await _uploading(server, next(uploads))
+        idle += await _time_questions(server, questions, QUESTIONS)
+        bare = await asyncio.to_thread(_measure_encoding, settings, encode, next(uploads))
+        rate, _ = await _measure_upload(server, next(uploads))
         bare_rates.append(bare)
         rates.append(rate)
         ratios.append(rate / bare)
         asked: list[float] = []
-        upload = asyncio.create_task(_uploading(server, next(uploads)))
+        upload = asyncio.create_task(_measure_upload(server, next(uploads)))
         while not upload.done():
-            asked += await _ask(server, questions, 1)
+            asked += await _time_questions(server, questions, 1)
         chunks += (await upload)[1]
         during += asked
-    idle_ms, during_ms = percentiles(idle), percentiles(during)
+    idle_ms, during_ms = compute_percentiles(idle), compute_percentiles(during)
     return {
         "rounds": rounds,
         "chunks_an_upload": chunks // rounds,
@@ -79,19 +78,19 @@ async def _rounds(
         "chat_idle_ms": idle_ms,
         "chat_during_ingest_ms": during_ms,
         "questions_during_ingest": len(during),
-        "chat_p50_during_over_idle": ratio(during_ms["p50"], idle_ms["p50"]),
-        "chat_p95_during_over_idle": ratio(during_ms["p95"], idle_ms["p95"]),
+        "chat_p50_during_over_idle": compute_ratio(during_ms["p50"], idle_ms["p50"]),
+        "chat_p95_during_over_idle": compute_ratio(during_ms["p95"], idle_ms["p95"]),
     }
 
 
 @contextmanager
-def _bare(settings: Settings) -> Iterator[Encode]:
+def _open_encoder(settings: Settings) -> Iterator[Encode]:
     """The model alone: calls of its own `encode`."""
     with closing(get_embedder(settings.embedder, None, build_embedder_options(settings))) as embedder:
         yield lambda text: embedder._encode([make_readable(text)], "passage")
 
 
-def _encoding(settings: Settings, encode: Encode, files: Sequence[File]) -> float:
+def _measure_encoding(settings: Settings, encode: Encode, files: Sequence[File]) -> float:
     """Chunks a second, of the texts that the product would make of the files, one call after the other."""
     texts = []
     for name, content in files:
@@ -104,35 +103,27 @@ def _encoding(settings: Settings, encode: Encode, files: Sequence[File]) -> floa
     return len(texts) / (perf_counter() - started)
 
 
-async def _uploading(server: Server, files: Sequence[File]) -> tuple[float, int]:
+async def _measure_upload(server: Target, files: Sequence[File]) -> tuple[float, int]:
     """Chunks a second, from the request to the answer that says they are found, and how many chunks there were."""
     async with httpx.AsyncClient(base_url=server.address, timeout=START_SECONDS) as client:
         started = perf_counter()
-        response = await client.post(_DOCUMENTS, files=[("files", file) for file in files])
+        response = await client.post(DOCUMENTS, files=[("files", file) for file in files])
         seconds = perf_counter() - started
         response.raise_for_status()
-        known = (await client.get(_DOCUMENTS, params={"limit": len(files)})).json()["items"]
+        known = (await client.get(DOCUMENTS, params={"limit": len(files)})).json()["items"]
     chunks = sum(document["chunks"] for document in known)
     return chunks / seconds, chunks
 
 
-async def _ask(server: Server, questions: Iterator[str], number: int) -> list[float]:
+async def _time_questions(server: Target, questions: Iterator[str], number: int) -> list[float]:
     """Milliseconds of so many questions, one after the other."""
     bodies = [{"message": next(questions)} for _ in range(number)]
-    return (await post_all(server.port, _CHAT, bodies, 1)).milliseconds
+    return (await post_all(server.port, CHAT, bodies, 1)).milliseconds
 
 
-def _questions(folder: Path) -> Iterator[str]:
-    """The questions of a set, never twice in the same words."""
-    texts = [question.text for question in load_set(folder).answerable]
-    for again in count():
-        for text in texts:
-            yield text + f"（第 {again} 次问）" * bool(again)
-
-
-def _uploads() -> Iterator[list[File]]:
+def _generate_uploads() -> Iterator[list[File]]:
     """Files of full chunks, never twice the same text, which a cache would know."""
-    text = "".join(_sample_text().split())
+    text = "".join(_read_samples().split())
     pieces = [text[start : start + PARAGRAPH_CHARS] for start in range(0, len(text) - PARAGRAPH_CHARS, PARAGRAPH_CHARS)]
     for number in count():
         files = []
@@ -143,5 +134,5 @@ def _uploads() -> Iterator[list[File]]:
         yield files
 
 
-def _sample_text() -> str:
+def _read_samples() -> str:
     return "".join(file.read(MAX_BYTES).decode() for file in find_files([FOLDER]) if file.name.endswith(".md"))

@@ -18,8 +18,9 @@ from knowledge.rerankers.base import Query
 from knowledge.rerankers.registry import RerankerOptions, get_reranker
 from knowledge.stores.memory import MemoryIndex
 from knowledge.text import Analyzer
-from scripts.benchmarks.synthetic import Synthetic, synthetic
-from scripts.benchmarks.timing import percentiles, rss_mb, since
+from scripts.benchmarks.synthetic import Synthetic, build_synthetic
+from scripts.harness.processes import measure_memory
+from scripts.harness.timing import compute_percentiles, measure_since
 
 ROUNDS = 10
 # What RERANK_CANDIDATES is by default.
@@ -33,9 +34,9 @@ async def run(rounds: int, *, runtime: Runtime, folder: Path | None, tiny: bool)
     """
     with TemporaryDirectory() as temporary:
         places = await asyncio.to_thread(_write, folder or Path(temporary), runtime, tiny)
-        base = synthetic(CANDIDATES, rounds, Analyzer())
+        base = build_synthetic(CANDIDATES, rounds, Analyzer())
         passages = [item.chunk.indexed_text for item in base.change.added]
-        report: dict[str, Any] = {"tiny": tiny, "runtime": runtime, "rss_mb_before": rss_mb()}
+        report: dict[str, Any] = {"tiny": tiny, "runtime": runtime, "rss_mb_before": measure_memory()}
         options = EmbedderOptions(bge_model=str(places[0]), runtime=runtime)
         with closing(get_embedder("bge", options=options)) as embedder:
             report |= await _load("bge", embedder.warm_up())
@@ -43,16 +44,16 @@ async def run(rounds: int, *, runtime: Runtime, folder: Path | None, tiny: bool)
             for question in base.questions:
                 started = perf_counter()
                 await embedder.embed_question(question)
-                queries.append(since(started))
+                queries.append(measure_since(started))
             report["bge_query_cpu_ms"] = round((process_time() - processors) * 1000 / rounds, 1)
             started, processors = perf_counter(), process_time()
             await embedder.embed_passages(passages)
-            seconds = since(started) / 1000
+            seconds = measure_since(started) / 1000
             report["bge_passage_cpu_ms"] = round((process_time() - processors) * 1000 / len(passages), 1)
-            report |= {"bge_query_ms": percentiles(queries)}
-            report |= {"bge_passages_per_second": round(len(passages) / seconds, 2), "rss_mb_bge": rss_mb()}
+            report |= {"bge_query_ms": compute_percentiles(queries)}
+            report |= {"bge_passages_per_second": round(len(passages) / seconds, 2), "rss_mb_bge": measure_memory()}
         report |= await _rerank(RerankerOptions(str(places[1]), CANDIDATES, runtime=runtime), base)
-        return report | {"rss_mb_both": rss_mb(), "expect": _expect(report)}
+        return report | {"rss_mb_both": measure_memory(), "expect": _expect(report)}
 
 
 def _write(folder: Path, runtime: Runtime, tiny: bool) -> tuple[Path, Path]:
@@ -67,9 +68,9 @@ async def _load(name: str, loading: Coroutine[Any, Any, Any]) -> dict[str, float
     started, processors = perf_counter(), process_time()
     await loading
     return {
-        f"{name}_load_ms": round(since(started), 1),
+        f"{name}_load_ms": round(measure_since(started), 1),
         f"{name}_load_cpu_ms": round((process_time() - processors) * 1000, 1),
-        f"rss_mb_{name}_loaded": rss_mb(),
+        f"rss_mb_{name}_loaded": measure_memory(),
     }
 
 
@@ -88,10 +89,10 @@ async def _rerank(options: RerankerOptions, base: Synthetic) -> dict[str, Any]:
         for question in base.questions:
             started = perf_counter()
             await reranker.score(Query(question, (), None), index.get_snapshot(), fused)
-            times.append(since(started))
+            times.append(measure_since(started))
         processors = (process_time() - processors) * 1000 / len(base.questions)
     await index.close()
-    report |= {"rerank_candidates": CANDIDATES, "rerank_ms": percentiles(times)}
+    report |= {"rerank_candidates": CANDIDATES, "rerank_ms": compute_percentiles(times)}
     return report | {"rerank_cpu_ms": round(processors, 1)}
 
 

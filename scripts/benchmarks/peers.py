@@ -17,7 +17,8 @@ from knowledge.embeddings.base import Embedder
 from knowledge.evaluation.dataset import EvalQuestion, EvalSet
 from knowledge.retriever import Retriever
 from knowledge.types import Chunk, Matrix
-from scripts.benchmarks.timing import WARM_UP, percentiles, ratio, since
+from scripts.benchmarks.search import WARM_UP
+from scripts.harness.timing import compute_percentiles, compute_ratio, measure_since
 
 TOP_K = 25
 # Searches for a question whose vector is known; returns ids of chunks, the best first.
@@ -56,8 +57,8 @@ def rate_hits(data: EvalSet, questions: Sequence[EvalQuestion], found: Sequence[
         [source[key] in question.relevant for key in ids[:5]] for question, ids in zip(questions, found, strict=True)
     ]
     return {
-        "hit@1": ratio(sum(any(hits[:1]) for hits in right), len(right)),
-        "hit@5": ratio(sum(any(hits) for hits in right), len(right)),
+        "hit@1": compute_ratio(sum(any(hits[:1]) for hits in right), len(right)),
+        "hit@5": compute_ratio(sum(any(hits) for hits in right), len(right)),
     }
 
 
@@ -68,15 +69,15 @@ async def _measure_peer(
     for question in [*questions[:WARM_UP], *questions]:
         started = perf_counter()
         vector = await embedder.embed_question(question.text)
-        embedding.append(since(started))
+        embedding.append(measure_since(started))
         started = perf_counter()
         found.append(ask(question.text, vector))
-        overhead.append(since(started))
+        overhead.append(measure_since(started))
     first = min(WARM_UP, len(questions))
-    timed, embedded = percentiles(overhead[first:]), percentiles(embedding[first:])
+    timed, embedded = compute_percentiles(overhead[first:]), compute_percentiles(embedding[first:])
     return {
         "overhead_ms": timed,
-        "overhead_over_embedding": ratio(timed["p50"], embedded["p50"]),
+        "overhead_over_embedding": compute_ratio(timed["p50"], embedded["p50"]),
         **rate_hits(data, questions, found[first:]),
     }
 

@@ -23,7 +23,8 @@ from knowledge.filters import Filter
 from knowledge.rerankers.registry import get_reranker
 from knowledge.text import Analyzer
 from scripts.benchmarks.peers import measure_own_hits, measure_peers
-from scripts.benchmarks.timing import measure_search, rss_mb
+from scripts.benchmarks.search import measure_search
+from scripts.harness.processes import measure_memory
 
 QUESTIONS = 400
 FILTERED_SHARE = 0.1
@@ -41,7 +42,7 @@ async def run(folder: Path, questions: int, peers: bool, settings: Settings) -> 
         ProgressBar(len(data.chunks), f"{data.name} 向量", "段") as embedded,
     ):
         await embedder.warm_up()
-        before = rss_mb()
+        before = measure_memory()
         async with build_retriever(
             data.chunks,
             embedder,
@@ -51,7 +52,7 @@ async def run(folder: Path, questions: int, peers: bool, settings: Settings) -> 
             embedded.update,
         ) as retriever:
             timed = await measure_search(retriever, embedder, texts, filters=filters)
-            memory = {"rss_mb_before_index": before, "rss_mb": rss_mb()}
+            memory = {"rss_mb_before_index": before, "rss_mb": measure_memory()}
             ids = [chunk.id for chunk in data.chunks]
             matrix = retriever.index.get_snapshot().get_vectors(ids)
             hits = await measure_own_hits(data, retriever, questions)

@@ -29,8 +29,10 @@ from knowledge.retriever import Retriever
 from knowledge.stores.registry import get_index
 from knowledge.text import Analyzer
 from knowledge.types import IndexChange, IndexedChunk
-from scripts.benchmarks.synthetic import DIMENSION, Synthetic, synthetic
-from scripts.benchmarks.timing import measure_search, ratio, rss_mb, since
+from scripts.benchmarks.search import measure_search
+from scripts.benchmarks.synthetic import DIMENSION, Synthetic, build_synthetic
+from scripts.harness.processes import measure_memory
+from scripts.harness.timing import compute_ratio, measure_since
 
 QUESTIONS = 300
 RECALL_AT = 25
@@ -78,21 +80,21 @@ async def _one(size: int, questions: int, store: str, settings: Settings) -> dic
         closing(_Space()) as space,
     ):
         await embedder.warm_up()
-        base = synthetic(size, questions, analyzer)
+        base = build_synthetic(size, questions, analyzer)
         index = get_index(store, Path(folder), "benchmark", space)
         try:
             started = perf_counter()
             await index.apply(base.change)
-            built = since(started) / 1000
+            built = measure_since(started) / 1000
             changed = await _change_one_document(index, base)
             questions_of, vectors, filters = base.questions, base.vectors, base.filters
             del base  # the product does not keep the change either
             gc.collect()
             release_memory()
-            resident = rss_mb()
+            resident = measure_memory()
             retriever = _retriever(index, embedder, analyzer, settings)
             timed = await measure_search(retriever, embedder, questions_of, vectors, filters)
-            recall = await _recall(index.get_snapshot(), synthetic(size, questions, analyzer))
+            recall = await _recall(index.get_snapshot(), build_synthetic(size, questions, analyzer))
             report: dict[str, Any] = {"chunks": size, "store": store, "embedder": embedder.name}
             report |= {f"recall@{RECALL_AT}": recall, "counts": recall >= LOWEST_RECALL, **timed}
             return report | {"build_s": round(built, 2), "change_s": changed, "rss_mb": resident}
@@ -113,7 +115,7 @@ async def _change_one_document(index: Index, base: Synthetic) -> float:
     new = tuple(IndexedChunk(item.chunk, item.vector, item.terms) for item in old)
     started = perf_counter()
     await index.apply(IndexChange(2, new, frozenset(item.chunk.id for item in old)))
-    return round(since(started) / 1000, 2)
+    return round(measure_since(started) / 1000, 2)
 
 
 async def _recall(snapshot: Snapshot, base: Synthetic) -> float:
@@ -124,4 +126,4 @@ async def _recall(snapshot: Snapshot, base: Synthetic) -> float:
     for vector in base.vectors:
         exact = {ids[row] for row in np.argpartition(-(matrix @ vector), count - 1)[:count]}
         found += len(exact & {hit.chunk_id for hit in await snapshot.search_dense(vector, count)})
-    return ratio(found, count * len(base.vectors))
+    return compute_ratio(found, count * len(base.vectors))

@@ -1,107 +1,65 @@
-"""Servers in processes of their own: the product, a bare route, a scripted language model."""
+"""The product as benchmarks ask it: with the embedder of the settings, filled with the samples or a set's corpus."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic, sleep
 
 import httpx
 
 from app.settings import Settings
 from app.wiring.knowledge import get_embeddings_path
 from knowledge.evaluation.rows import read_rows
-from scripts.server_process import ROOT, run_server, wait_until_learnt
+from scripts.harness.servers import ROOT, START_SECONDS, Target, run_product, run_python, wait_until
+from scripts.harness.uploads import upload_all
 
-# The first start takes the samples in, a minute without embeddings kept from before.
-START_SECONDS = 900.0
 DOCUMENTS_AT_ONCE = 100
-_DOCUMENTS = "/api/v1/knowledge/documents"
-_JOBS = "/api/v1/knowledge/jobs"
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A running server; `data_dir` is where the product keeps its state."""
-
-    address: str
-    pid: int
-    data_dir: Path
-
-    @property
-    def port(self) -> int:
-        return int(self.address.rpartition(":")[2])
 
 
 @contextmanager
-def product(settings: Settings, corpus: Path | None = None, **environment: str) -> Iterator[Server]:
-    """`python -m app` with an empty DATA_DIR, filled with the samples or with a folder's `corpus.jsonl`.
+def run_measured_product(settings: Settings, corpus: Path | None = None, **environment: str) -> Iterator[Target]:
+    """Runs `python -m app` with an empty DATA_DIR until the end of the block.
 
     Embeddings that DATA_DIR of `settings` keeps are used, its data is not touched.
+
+    Args:
+        corpus: a folder with `corpus.jsonl`, taken in instead of the samples.
+        environment: further settings.
     """
     with TemporaryDirectory() as folder:
         data_dir = Path(folder, "data")
         data_dir.mkdir()
         if get_embeddings_path(settings).exists():
             shutil.copy(get_embeddings_path(settings), data_dir)
-        variables = {
-            "HOST": "127.0.0.1",
-            "PORT": "0",
-            "API_KEY": "",
-            "LLM_API_KEY": "",
-            "DATABASE_URL": "",
-            "CHROMA_URL": "",
-            "MILVUS_URI": "",
+        own = {
             "LOG_LEVEL": "WARNING",
-            "DATA_DIR": str(data_dir),
             "EMBEDDER": settings.embedder,
             "RERANKER": settings.reranker,
             "VECTOR_STORE": settings.vector_store,
             "SAMPLES_ENABLED": "false" if corpus else "true",
-            "PYTHONPATH": str(ROOT),
-        } | environment
-        with run_server(["-m", "app"], Path(folder), variables) as (pid, address):
-            server = Server(address, pid, data_dir)
-            wait_until_learnt(address, START_SECONDS)  # what it does behind its first turns is not what is measured
+        }
+        with run_product(data_dir, keys=False, learnt=True, **own | environment) as server:
             if corpus:
-                _upload(server, corpus)
+                _upload_corpus(server, corpus)
             yield server
 
 
-@contextmanager
-def bare() -> Iterator[Server]:
-    """The bare route."""
-    with run_server(["-m", "scripts.benchmarks.bare"], ROOT) as (pid, address):
-        yield Server(address, pid, ROOT)
+def run_bare_route() -> AbstractContextManager[Target]:
+    """Runs the bare route of `bare.py`."""
+    return run_python(["-m", "scripts.benchmarks.bare"], ROOT)
 
 
-@contextmanager
-def scripted_llm(first_token_delay: float) -> Iterator[Server]:
-    """A language model that answers from the fragments given, after `first_token_delay` seconds."""
-    command = ["scripts/scripted_llm.py", "--port", "0", "--first-token-delay", str(first_token_delay)]
-    with run_server(command, ROOT) as (pid, address):
-        yield Server(address, pid, ROOT)
-
-
-def _upload(server: Server, corpus: Path) -> None:
+def _upload_corpus(server: Target, corpus: Path) -> None:
     """One document a row, the way customers' documents come; returns once all of them answer."""
     rows = read_rows(corpus / "corpus.jsonl", id=str, text=str)
     files = [(f"{row['id']}.md", f"# {row.get('title') or row['id']}\n\n{row['text']}".encode()) for row in rows]
+    search = {"query": rows[0]["text"][:50]}
     with httpx.Client(base_url=server.address, timeout=START_SECONDS) as client:
-        for start in range(0, len(files), DOCUMENTS_AT_ONCE):
-            part = [("files", file) for file in files[start : start + DOCUMENTS_AT_ONCE]]
-            client.post(_DOCUMENTS, params={"wait": 0}, files=part).raise_for_status()
-        deadline = monotonic() + START_SECONDS
-        while client.get(_JOBS, params={"unfinished": True}).json()["total"]:
-            if monotonic() > deadline:
-                raise OSError("文档没有全部就绪")
-            sleep(1)
+        upload_all(client, files, DOCUMENTS_AT_ONCE)
         # The gate of a base that has just come is provisional, and nothing that it lets through is remembered.
-        while client.post("/api/v1/knowledge/search", json={"query": rows[0]["text"][:50]}).json()["degraded"]:
-            if monotonic() > deadline:
-                raise OSError("知识库没有校准完")
-            sleep(0.2)
+        wait_until(
+            "知识库没有校准完", lambda: not client.post("/api/v1/knowledge/search", json=search).json()["degraded"]
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -37,29 +38,37 @@ class Synthetic:
     filters: tuple[Filter, ...]
 
 
-def synthetic(chunks: int, questions: int, analyzer: Analyzer, seed: int = 7) -> Synthetic:
+def build_synthetic(chunks: int, questions: int, analyzer: Analyzer, seed: int = 7) -> Synthetic:
     """The same base for the same arguments."""
     generator = np.random.default_rng(seed)
     samples = load_set(SAMPLES)
     counted = Counter(token for chunk in samples.chunks for token in analyzer.tokenize(chunk.indexed_text))
     text = "".join(chunk.text for chunk in samples.chunks)
     asked = [question.text for question in (*samples.answerable, *samples.unanswerable)]
-    centres = _directions(generator, max(chunks // CHUNKS_PER_CLUSTER, 1))
-    common = _directions(generator, 1)[0] * COMMON
+    centres = _draw_directions(generator, max(chunks // CHUNKS_PER_CLUSTER, 1))
+    common = _draw_directions(generator, 1)[0] * COMMON
     rare = tuple(f"稀有{number}" for number in range(2 * RARE_TOKENS * chunks))
-    added = tuple(_chunks(generator, chunks, centres, common, text, list(counted.values()), len(rare)))
+    added = tuple(_generate_chunks(generator, chunks, centres, common, text, list(counted.values()), len(rare)))
     clusters = generator.integers(len(centres), size=questions)
     return Synthetic(
         IndexChange(1, added, new_terms=(*counted, *rare)),
         tuple(asked[number % len(asked)] for number in range(questions)),
-        _vectors(generator, centres[clusters], common),
-        tuple(Filter(categories=frozenset({_category(number)})) for number in range(questions)),
+        _draw_vectors(generator, centres[clusters], common),
+        tuple(Filter(categories=frozenset({_name_category(number)})) for number in range(questions)),
     )
 
 
-def _chunks(
+def generate_questions(folder: Path) -> Iterator[str]:
+    """The answerable questions of a set, again and again, never twice in the words that a cache would know."""
+    texts = [question.text for question in load_set(folder).answerable]
+    for again in count():
+        for text in texts:
+            yield text + f"（第 {again} 次问）" * bool(again)
+
+
+def _generate_chunks(
     generator: np.random.Generator,
-    count: int,
+    size: int,
     centres: Matrix,
     common: np.ndarray,
     text: str,
@@ -68,32 +77,32 @@ def _chunks(
 ) -> Iterator[IndexedChunk]:
     cumulative = np.cumsum(frequencies) / np.sum(frequencies)
     document = DocumentMeta("", "", "")
-    for number in range(count):
+    for number in range(size):
         if number % CHUNKS_PER_DOCUMENT == 0:
             name = f"{number // CHUNKS_PER_DOCUMENT:07d}"
-            document = DocumentMeta(name, f"{name}.md", name, _category(number // CHUNKS_PER_DOCUMENT))
+            document = DocumentMeta(name, f"{name}.md", name, _name_category(number // CHUNKS_PER_DOCUMENT))
         start = int(generator.integers(max(len(text) - 300, 1)))
         usual = np.searchsorted(cumulative, generator.random(TOKENS - RARE_TOKENS))
         unusual = len(frequencies) + generator.integers(rare, size=RARE_TOKENS)
         chunk = Chunk(
             f"c{number}", document, number % CHUNKS_PER_DOCUMENT, text[start : start + 300], entry=f"c{number}"
         )
-        vector = _vectors(generator, centres[number % len(centres)][np.newaxis], common)[0]
+        vector = _draw_vectors(generator, centres[number % len(centres)][np.newaxis], common)[0]
         yield IndexedChunk(chunk, vector, np.concatenate([usual, unusual]).astype(np.int32))
 
 
-def _category(document: int) -> str:
+def _name_category(document: int) -> str:
     return f"分类{document % CATEGORIES}"
 
 
-def _directions(generator: np.random.Generator, rows: int) -> Matrix:
-    return _normalised(generator.standard_normal((rows, DIMENSION), dtype=np.float32))
+def _draw_directions(generator: np.random.Generator, rows: int) -> Matrix:
+    return _normalise_rows(generator.standard_normal((rows, DIMENSION), dtype=np.float32))
 
 
-def _vectors(generator: np.random.Generator, centres: Matrix, common: np.ndarray) -> Matrix:
-    return _normalised(centres + common + SPREAD * _directions(generator, len(centres)))
+def _draw_vectors(generator: np.random.Generator, centres: Matrix, common: np.ndarray) -> Matrix:
+    return _normalise_rows(centres + common + SPREAD * _draw_directions(generator, len(centres)))
 
 
-def _normalised(matrix: Matrix) -> Matrix:
+def _normalise_rows(matrix: Matrix) -> Matrix:
     normalised: Matrix = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype(np.float32)
     return normalised

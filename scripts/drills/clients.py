@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from time import monotonic
+from typing import Any
 
 import httpx
 
-from scripts.drills.ledger import Deed, DrillRequest, Ledger, Trouble, trouble_of
+from scripts.drills.ledger import Deed, DrillRequest, Ledger, Trouble, read_trouble
+from scripts.harness.servers import STREAM
+from scripts.harness.uploads import read_events
 
 # After which a client gives up.
 PATIENCE_SECONDS = 60.0
@@ -17,7 +19,7 @@ PATIENCE_SECONDS = 60.0
 CUT_SECONDS = 1.0
 
 
-class NotDone(Exception):
+class StreamFailed(Exception):
     """A stream that ended without its last event, or with an error; code: of that event."""
 
     def __init__(self, code: str) -> None:
@@ -27,7 +29,7 @@ class NotDone(Exception):
 
 # The id in an acknowledgement, and what was degraded.
 Told = tuple[str, tuple[str, ...]]
-# One attempt: a response that is no acknowledgement, or what was told. Raises NotDone, httpx.TransportError.
+# One attempt: a response that is no acknowledgement, or what was told. Raises StreamFailed, httpx.TransportError.
 Send = Callable[[], Awaitable[httpx.Response | Told]]
 
 
@@ -38,18 +40,18 @@ class Client:
         self._ledger = ledger
         self._started = started
 
-    def now(self) -> float:
+    def get_time(self) -> float:
         """Seconds since the start of the load."""
         return monotonic() - self._started
 
-    async def done(self, kind: Deed, key: str, about: str, send: Send) -> DrillRequest:
+    async def send_until_acknowledged(self, kind: Deed, key: str, about: str, send: Send) -> DrillRequest:
         """Sends until it is acknowledged, or for PATIENCE_SECONDS."""
-        entry = self._ledger.begin(kind, key, about, self.now())
-        while self.now() < entry.began + PATIENCE_SECONDS:
-            entry.tried = at = self.now()
+        entry = self._ledger.begin(kind, key, about, self.get_time())
+        while self.get_time() < entry.began + PATIENCE_SECONDS:
+            entry.tried = at = self.get_time()
             try:
                 answer = await send()
-            except NotDone as error:
+            except StreamFailed as error:
                 entry.troubles.append(Trouble(at, 200, error.code or "cut", typed=bool(error.code)))
                 await asyncio.sleep(CUT_SECONDS)
                 continue
@@ -59,16 +61,16 @@ class Client:
                 continue
             if not isinstance(answer, httpx.Response):
                 entry.told, entry.degraded = answer
-                entry.acknowledged = self.now()
+                entry.acknowledged = self.get_time()
                 break
-            entry.troubles.append(trouble_of(answer, at))
+            entry.troubles.append(read_trouble(answer, at))
             if not entry.troubles[-1].typed:
                 break
             await asyncio.sleep(float(answer.headers["Retry-After"]))
         return entry
 
 
-async def posted(
+async def post_json(
     http: httpx.AsyncClient, path: str, key: str, body: object, told: Callable[[object], Told]
 ) -> httpx.Response | Told:
     """A JSON request with its Idempotency-Key."""
@@ -76,22 +78,21 @@ async def posted(
     return told(response.json()) if response.is_success else response
 
 
-async def streamed(http: httpx.AsyncClient, key: str, body: object) -> httpx.Response | Told:
-    """A turn as SSE. Raises NotDone where it did not come to its end."""
-    async with http.stream("POST", "/api/v1/chat/stream", json=body, headers={"Idempotency-Key": key}) as response:
+async def stream_turn(http: httpx.AsyncClient, key: str, body: object) -> httpx.Response | Told:
+    """A turn as SSE. Raises StreamFailed where it did not come to its end."""
+    async with http.stream("POST", STREAM, json=body, headers={"Idempotency-Key": key}) as response:
         if not response.is_success:
             await response.aread()
             return response
-        last: dict[str, object] = {}
-        async for line in response.aiter_lines():
-            if line.startswith("data: "):
-                last = json.loads(line.removeprefix("data: "))
+        last: dict[str, Any] = {}
+        async for event in read_events(response):
+            last = event
     if last.get("type") == "done":
-        return turn(last)
-    raise NotDone(str((last.get("error") or {}).get("code", "")) if last.get("type") == "error" else "")  # type: ignore[attr-defined]
+        return read_turn(last)
+    raise StreamFailed(str((last.get("error") or {}).get("code", "")) if last.get("type") == "error" else "")
 
 
-def turn(body: object) -> Told:
+def read_turn(body: object) -> Told:
     """Of a chat response."""
     assert isinstance(body, dict)
     return str(body["message_id"]), tuple(body["data"]["degraded"])

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.drills.books import wrong
+from scripts.drills.books import compare_books
 from scripts.drills.faults import FAULTS, Seen
-from scripts.drills.fleet import Fleet, fleet
-from scripts.drills.ledger import Deed, Ledger, Trouble, counted
-from scripts.drills.traffic import ConstantTraffic, loaded
+from scripts.drills.fleet import Fleet, run_fleet
+from scripts.drills.ledger import Deed, Ledger, count_troubles
+from scripts.drills.traffic import ConstantTraffic, run_traffic
 
 # Of load alone, before the first fault and after each.
 QUIET_SECONDS = 6.0
@@ -69,45 +69,45 @@ class DrillReport:
         given_up = [f"{self.unanswered} requests were never acknowledged"] if self.unanswered else []
         return [*(problem for line in self.lines for problem in line.problems), *given_up, *self.books]
 
-    def json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """All of it."""
         return asdict(self) | {"problems": self.problems}
 
 
-async def drill(folder: Path, names: Sequence[str], settings: Mapping[str, str]) -> DrillReport:
-    """Raises NotHere, OSError, KeyError for a fault that there is not."""
+async def run_drill(folder: Path, names: Sequence[str], settings: Mapping[str, str]) -> DrillReport:
+    """Raises ProgramMissing, OSError, KeyError for a fault that there is not."""
     faults = {name: FAULTS[name] for name in names}
-    async with fleet(folder, SETTINGS | dict(settings)) as servers:
-        async with loaded(servers) as load:
+    async with run_fleet(folder, SETTINGS | dict(settings)) as servers:
+        async with run_traffic(servers) as load:
             await asyncio.sleep(QUIET_SECONDS)
-            lines = [await _line(name, servers, load) for name in faults]
-            seconds = load.client.now()
-        acknowledged, books = await wrong(servers, load.ledger)
+            lines = [await _play_fault(name, servers, load) for name in faults]
+            seconds = load.client.get_time()
+        acknowledged, books = await compare_books(servers, load.ledger)
         unanswered = sum(entry.acknowledged is None for entry in load.ledger.entries)
         return DrillReport(lines, seconds, acknowledged, unanswered, books)
 
 
-async def _line(name: str, servers: Fleet, load: ConstantTraffic) -> FaultLine:
-    began = load.client.now()
+async def _play_fault(name: str, servers: Fleet, load: ConstantTraffic) -> FaultLine:
+    began = load.client.get_time()
     seen = await FAULTS[name](servers, load)
-    over = load.client.now()
+    over = load.client.get_time()
     since = began if name in CUT_BY else over
     until = over + RECOVERY_SECONDS + QUIET_SECONDS
-    found = load.ledger.recovered(since, Deed)
-    while None in found.values() and load.client.now() < until:
+    found = load.ledger.measure_recovery(since, Deed)
+    while None in found.values() and load.client.get_time() < until:
         await asyncio.sleep(0.1)
-        found = load.ledger.recovered(since, Deed)
+        found = load.ledger.measure_recovery(since, Deed)
     await asyncio.sleep(QUIET_SECONDS)
     times = {deed.value: float("inf") if value is None else round(value, 1) for deed, value in found.items()}
-    return _told(name, load.ledger, (began, over, load.client.now()), times, seen)
+    return _build_line(name, load.ledger, (began, over, load.client.get_time()), times, seen)
 
 
-def _told(
+def _build_line(
     name: str, ledger: Ledger, window: tuple[float, float, float], recovery: dict[str, float], seen: Seen
 ) -> FaultLine:
     began, over, end = window
-    troubles = ledger.troubles(began, end)
-    inside = [entry for entry in ledger.acknowledged() if began <= entry.began < end]
+    troubles = ledger.list_troubles(began, end)
+    inside = [entry for entry in ledger.list_acknowledged() if began <= entry.began < end]
     cut = [trouble for trouble in troubles if not trouble.typed and (trouble.status == 0 or trouble.code == "cut")]
     other = [trouble for trouble in troubles if not trouble.typed and trouble not in cut]
     return FaultLine(
@@ -116,12 +116,8 @@ def _told(
         recovery,
         max((entry.seconds for entry in inside), default=0.0),
         len(inside),
-        counted(trouble for trouble in troubles if trouble.typed),
+        count_troubles(trouble for trouble in troubles if trouble.typed),
         len(cut),
-        [_said(trouble) for trouble in other],
+        [f"{trouble.status} {trouble.code}" for trouble in other],
         seen,
     )
-
-
-def _said(trouble: Trouble) -> str:
-    return f"{trouble.status} {trouble.code}"

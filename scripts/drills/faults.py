@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
 from functools import partial
 from secrets import token_hex
 from time import monotonic
@@ -14,7 +14,8 @@ from uuid import uuid4
 
 from app.redis.server import open_redis
 from scripts.drills.fleet import Fleet, Replica
-from scripts.drills.traffic import CHAT, GOODS, ConstantTraffic
+from scripts.drills.traffic import ConstantTraffic, build_question
+from scripts.harness.servers import CHAT
 from scripts.scripted_llm import Behaviour
 
 # How long a server is stopped.
@@ -34,12 +35,12 @@ Fault = Callable[[Fleet, ConstantTraffic], Awaitable[Seen]]
 
 async def kill_replica(fleet: Fleet, load: ConstantTraffic) -> Seen:
     """`kill -9` for the leader, the worst of them; it is started again once another one leads."""
-    name = await _leader(fleet)
-    victim = next(replica for replica in fleet.replicas if f":{replica.program.pid}:" in name)
+    name = await _find_leader(fleet)
+    victim = next(replica for replica in fleet.replicas if f":{replica.pid}:" in name)
     began = monotonic()
-    await victim.kill()
+    await victim.stop(signal.SIGKILL)
     found: Seen = {"victim": f"replica {fleet.replicas.index(victim) + 1}, the leader"}
-    found["next_leader"] = await _until(began, lambda: _other_leader(fleet, name))
+    found["next_leader"] = await _time_until(began, lambda: _has_other_leader(fleet, name))
     return found
 
 
@@ -47,7 +48,7 @@ async def restart_replica(fleet: Fleet, load: ConstantTraffic) -> Seen:
     """The one that is not there comes back."""
     began = monotonic()
     for replica in fleet.replicas:
-        if not replica.program.runs:
+        if not replica.is_running:
             await replica.start(learnt=False)
     return {"ready": monotonic() - began}
 
@@ -56,10 +57,10 @@ async def stop_redis(fleet: Fleet, load: ConstantTraffic) -> Seen:
     """Away for AWAY_SECONDS; then until all replicas use it again."""
     await fleet.redis.stop()
     await asyncio.sleep(AWAY_SECONDS / 2)
-    marked = [await _degraded(replica) for replica in fleet.running]
+    marked = [await _is_degraded(replica) for replica in fleet.running]
     await asyncio.sleep(AWAY_SECONDS / 2)
     await fleet.redis.start()
-    back = await _until(monotonic(), lambda: _none_degraded(fleet))
+    back = await _time_until(monotonic(), lambda: _is_whole(fleet))
     return {"marked": f"{sum(marked)}/{len(marked)}", "shared_again": back}
 
 
@@ -70,7 +71,9 @@ async def stop_model(fleet: Fleet, load: ConstantTraffic) -> Seen:
     await asyncio.sleep(AWAY_SECONDS)
     await fleet.llm.start(port=urlsplit(fleet.llm.base_url).port or 0)
     began = monotonic()
-    back = await asyncio.gather(*(_until(began, partial(_by_model, fleet, replica)) for replica in fleet.running))
+    back = await asyncio.gather(
+        *(_time_until(began, partial(_is_answered_by_model, fleet, replica)) for replica in fleet.running)
+    )
     return {"by_model_again": max(back)}
 
 
@@ -88,15 +91,11 @@ async def fill_queue(fleet: Fleet, load: ConstantTraffic) -> Seen:
     slow = fleet.llm.script
     fleet.llm.script = (Behaviour.STALL_FIRST,)
     try:
-        async with AsyncExitStack() as stack:
-            http = await stack.enter_async_context(fleet.http(fleet.key, "127.0.9.1"))
+        async with fleet.open_client(fleet.key, "127.0.9.1") as http:
             asked = [
                 http.post(
                     CHAT,
-                    json={
-                        "message": f"{GOODS[n % len(GOODS)]}的保修期是多久，我家有{n}口人",
-                        "session_id": f"f-{token_hex(8)}",
-                    },
+                    json={"message": f"{build_question(n)}，我家有{n}口人", "session_id": f"f-{token_hex(8)}"},
                     headers={"Idempotency-Key": str(uuid4())},
                 )
                 for n in range(FLOOD)
@@ -119,7 +118,7 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-async def _until(began: float, held: Callable[[], Awaitable[bool]]) -> float:
+async def _time_until(began: float, held: Callable[[], Awaitable[bool]]) -> float:
     """Seconds since `began`; infinite after WATCH_SECONDS."""
     while monotonic() < began + WATCH_SECONDS:
         if await held():
@@ -128,37 +127,37 @@ async def _until(began: float, held: Callable[[], Awaitable[bool]]) -> float:
     return float("inf")
 
 
-async def _leader(fleet: Fleet) -> str:
+async def _find_leader(fleet: Fleet) -> str:
     async with open_redis(fleet.redis.url, PREFIX, STATE_SECONDS) as server:
         assert server is not None
 
-        async def kept(client: Any) -> bytes:
+        async def read_leader(client: Any) -> bytes:
             return await client.get(server.build_key("leader")) or b""
 
-        return (await server.ask(kept, _nobody)).decode()
+        return (await server.ask(read_leader, _give_nobody)).decode()
 
 
-async def _nobody() -> bytes:
+async def _give_nobody() -> bytes:
     return b""
 
 
-async def _other_leader(fleet: Fleet, name: str) -> bool:
-    now = await _leader(fleet)
+async def _has_other_leader(fleet: Fleet, name: str) -> bool:
+    now = await _find_leader(fleet)
     return bool(now) and now != name
 
 
-async def _degraded(replica: Replica) -> bool:
-    state = await replica.state()
+async def _is_degraded(replica: Replica) -> bool:
+    state = await replica.ask_state()
     return state is not None and "redis" in str(state["degraded"])
 
 
-async def _none_degraded(fleet: Fleet) -> bool:
-    states = [await replica.state() for replica in fleet.running]
+async def _is_whole(fleet: Fleet) -> bool:
+    states = [await replica.ask_state() for replica in fleet.running]
     return all(state is not None and state["degraded"] == [] for state in states)
 
 
-async def _by_model(fleet: Fleet, replica: Replica) -> bool:
+async def _is_answered_by_model(fleet: Fleet, replica: Replica) -> bool:
     """Whether a new question is answered by the model there."""
-    async with fleet.http(fleet.key, address=replica.address) as http:
+    async with fleet.open_client(fleet.key, address=replica.address) as http:
         response = await http.post(CHAT, json={"message": f"台灯的保修期是多久，我有{token_hex(3)}"})
     return response.status_code == 200 and not response.json()["data"]["degraded"]

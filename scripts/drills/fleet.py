@@ -3,52 +3,49 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from secrets import token_hex
 from time import monotonic
+from typing import Any
 
 import httpx
 
-from scripts.attacks.process import children
-from scripts.drills.processes import HOST, START_SECONDS, Program, free_port
-from scripts.drills.servers import ROOT, Chroma, Nginx, Postgres, Redis
+from scripts.drills.servers import Chroma, Nginx, Postgres, Redis
+from scripts.harness.processes import TICKS_PER_SECOND, list_descendants, read_cpu_ticks
+from scripts.harness.programs import HOST, START_SECONDS, Program, find_free_port
+from scripts.harness.servers import ROOT
 from scripts.scripted_llm import Behaviour, ScriptedLLM
 
 # How long the model is silent before each answer where it is told to be slow.
 STALL_SECONDS = 4.0
 _STEP = 0.1
-# Of a processor's second, in /proc.
-_TICKS = 100.0
 
 
-class Replica:
+class Replica(Program):
     """`python -m app` on a port and in a folder of its own."""
 
-    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
-        self.port = free_port()
-        self.address = f"http://{HOST}:{self.port}"
-        folder.mkdir(parents=True)
-        own = {"HOST": HOST, "PORT": str(self.port), "DATA_DIR": str(folder), "PYTHONPATH": str(ROOT)}
+    def __init__(self, folder: Path, name: str, settings: Mapping[str, str]) -> None:
+        port, data_dir = find_free_port(), folder / name
+        data_dir.mkdir(parents=True)
+        own = {"HOST": HOST, "PORT": str(port), "DATA_DIR": str(data_dir), "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "app"]
-        self.program = Program(command, folder, folder.parent / f"{folder.name}.log", variables={**settings, **own})
+        super().__init__(name, command, folder, port, variables={**settings, **own})
 
     async def start(self, *, learnt: bool = True) -> None:
         """Returns once it is ready, with `learnt` once it has learnt what it holds, too, for which it waits while
         documents come in. Raises OSError.
         """
-        self.program.start()
-        await self.program.answers(self.port)
+        await super().start()
         until = monotonic() + START_SECONDS
-        while (state := await self.state()) is None or (learnt and state["learning"]):
-            if monotonic() > until or not self.program.runs:
-                raise OSError(f"{self.address} 没有就绪，见 {self.program.log}")
+        while (state := await self.ask_state()) is None or (learnt and state["learning"]):
+            if monotonic() > until or not self.is_running:
+                raise OSError(f"{self.address} 没有就绪，见 {self.log}")
             await asyncio.sleep(_STEP)
 
-    async def state(self) -> dict[str, object] | None:
+    async def ask_state(self) -> dict[str, Any] | None:
         """What it says of itself once it is ready; None before, and where it does not answer."""
         async with httpx.AsyncClient(base_url=self.address, timeout=30, trust_env=False) as http:
             try:
@@ -56,14 +53,6 @@ class Replica:
             except httpx.TransportError:
                 return None
         return dict(response.json()) if response.status_code == 200 else None
-
-    async def kill(self) -> None:
-        """As `kill -9`."""
-        await self.program.end(signal.SIGKILL)
-
-    async def stop(self) -> None:
-        """As a service manager does."""
-        await self.program.end(signal.SIGTERM)
 
 
 class Fleet:
@@ -78,7 +67,7 @@ class Fleet:
             "DATABASE_URL": self.postgres.url,
             "REDIS_URL": self.redis.url,
             "VECTOR_STORE": "chroma",
-            "CHROMA_URL": self.chroma.url,
+            "CHROMA_URL": self.chroma.address,
             "EMBEDDING_CACHE": "database",
             "TRUSTED_PROXIES": HOST,
             "SAMPLES_ENABLED": "false",
@@ -86,13 +75,13 @@ class Fleet:
             **model,
             **settings,
         }
-        self.replicas = [Replica(folder / f"replica{number}", shared) for number in range(1, replicas + 1)]
+        self.replicas = [Replica(folder, f"replica{number}", shared) for number in range(1, replicas + 1)]
         self.nginx = Nginx(folder, [replica.port for replica in self.replicas])
 
     @property
     def running(self) -> list[Replica]:
         """Replicas that were not killed, or are started again."""
-        return [replica for replica in self.replicas if replica.program.runs]
+        return [replica for replica in self.replicas if replica.is_running]
 
     async def start(self) -> None:
         """Servers first; then one replica, which migrates the database, then the others together."""
@@ -107,7 +96,7 @@ class Fleet:
         await asyncio.gather(*(replica.stop() for replica in self.replicas))
         await asyncio.gather(self.chroma.stop(), self.redis.stop(), self.postgres.stop())
 
-    def http(self, key: str = "", source: str = "", address: str = "") -> httpx.AsyncClient:
+    def open_client(self, key: str = "", source: str = "", address: str = "") -> httpx.AsyncClient:
         """A client of nginx, or of an address; source: the address of this machine that it comes from, 127.x.y.z."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         transport = httpx.AsyncHTTPTransport(local_address=source or None)
@@ -115,19 +104,24 @@ class Fleet:
         return httpx.AsyncClient(base_url=base, headers=headers, timeout=130.0, transport=transport)
 
 
-def processor_seconds(replicas: Sequence[Replica]) -> float:
-    """Of a processor, that they and what they started have used."""
-    pids = [pid for replica in replicas for pid in (replica.program.pid, *children(replica.program.pid))]
-    fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
-    return sum(int(values[11]) + int(values[12]) for values in fields) / _TICKS
+def measure_cpu_seconds(replicas: Sequence[Replica]) -> float:
+    """Seconds of a processor that they and what they started have used."""
+    pids = [pid for replica in replicas for pid in (replica.pid, *list_descendants(replica.pid))]
+    return sum(read_cpu_ticks(pids).values()) / TICKS_PER_SECOND
 
 
 @asynccontextmanager
-async def fleet(
+async def run_fleet(
     folder: Path, settings: Mapping[str, str], *, replicas: int = 3, model: bool = True
 ) -> AsyncIterator[Fleet]:
-    """A fleet that runs until the end of the block. model: with a scripted language model, in this process. Raises
-    NotHere, OSError.
+    """Runs a fleet until the end of the block.
+
+    Args:
+        folder: where it keeps its data, and the logs of its programs.
+        settings: environment variables of the replicas.
+        model: whether they have a language model, a scripted one in this process.
+
+    Raises: ProgramMissing, OSError.
     """
     async with AsyncExitStack() as stack:
         llm = await stack.enter_async_context(ScriptedLLM(Behaviour.ANSWER, stall=STALL_SECONDS)) if model else None

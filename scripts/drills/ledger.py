@@ -75,32 +75,32 @@ class Ledger:
         self.entries.append(entry)
         return entry
 
-    def acknowledged(self, *kinds: Deed) -> list[DrillRequest]:
+    def list_acknowledged(self, *kinds: Deed) -> list[DrillRequest]:
         """Of these kinds, or of all."""
         return [
             entry for entry in self.entries if entry.acknowledged is not None and entry.kind in (kinds or set(Deed))
         ]
 
-    def troubles(self, since: float, until: float) -> list[Trouble]:
+    def list_troubles(self, since: float, until: float) -> list[Trouble]:
         """Those of a window."""
         return [trouble for entry in self.entries for trouble in entry.troubles if since <= trouble.at < until]
 
-    def recovered(self, since: float, kinds: Iterable[Deed]) -> dict[Deed, float | None]:
+    def measure_recovery(self, since: float, kinds: Iterable[Deed]) -> dict[Deed, float | None]:
         """For each kind, seconds until the first acknowledgement of an attempt that began after `since`."""
         found: dict[Deed, float | None] = {}
         for kind in kinds:
-            later = [entry for entry in self.acknowledged(kind) if entry.tried >= since]
+            later = [entry for entry in self.list_acknowledged(kind) if entry.tried >= since]
             found[kind] = min((entry.acknowledged or 0.0) - since for entry in later) if later else None
         return found
 
 
-def trouble_of(response: httpx.Response, at: float) -> Trouble:
+def read_trouble(response: httpx.Response, at: float) -> Trouble:
     """What a response says that is no acknowledgement."""
-    code = code_of(response)
+    code = read_code(response)
     return Trouble(at, response.status_code, code or response.text[:200], response.status_code in TYPED and bool(code))
 
 
-def code_of(response: httpx.Response) -> str:
+def read_code(response: httpx.Response) -> str:
     """The code of the product's error body; empty where the body is another."""
     try:
         error: Any = response.json()["error"]
@@ -109,6 +109,6 @@ def code_of(response: httpx.Response) -> str:
         return ""
 
 
-def counted(troubles: Iterable[Trouble]) -> dict[str, int]:
+def count_troubles(troubles: Iterable[Trouble]) -> dict[str, int]:
     """By status and code."""
     return dict(Counter(f"{trouble.status} {trouble.code}" for trouble in troubles))

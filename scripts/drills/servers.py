@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from scripts.drills.processes import HOST, Program, free_port, program
+from scripts.harness.programs import HOST, Program, find_free_port, find_program
+from scripts.harness.servers import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "deploy" / "nginx.conf"
 _OWNER = "postgres"
 _MAIN = """daemon off;
@@ -36,114 +36,81 @@ http {{
 """
 
 
-class Postgres:
-    """A cluster in `folder`, as Debian's initdb makes it: its commits wait for the disk."""
+class Postgres(Program):
+    """A cluster in `folder`, as Debian's initdb makes it: its commits wait for the disk. A stop is a fast shutdown:
+    connections are ended, transactions rolled back.
+    """
 
     def __init__(self, folder: Path) -> None:
         binaries = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-        server, self._initdb = program("postgres", *binaries[-1:]), program("initdb", *binaries[-1:])
-        self.port, self._folder = free_port(), folder / "postgres"
-        self.url = f"postgresql+asyncpg://{_OWNER}@{HOST}:{self.port}/postgres"
-        options = ["-c", f"port={self.port}", "-c", f"listen_addresses={HOST}", "-c", "unix_socket_directories="]
-        command = [server, "-D", str(self._folder), *options, "-c", "max_connections=200"]
-        self.program = Program(command, folder, folder / "postgres.log", user=_OWNER)
+        server, self._initdb = find_program("postgres", *binaries[-1:]), find_program("initdb", *binaries[-1:])
+        port, self._cluster = find_free_port(), folder / "postgres"
+        self.url = f"postgresql+asyncpg://{_OWNER}@{HOST}:{port}/postgres"
+        options = ["-c", f"port={port}", "-c", f"listen_addresses={HOST}", "-c", "unix_socket_directories="]
+        command = [server, "-D", str(self._cluster), *options, "-c", "max_connections=200"]
+        super().__init__("postgres", command, folder, port, user=_OWNER, end=signal.SIGINT)
 
     async def start(self) -> None:
-        """Makes the cluster where there is none, and returns once it takes connections."""
-        if not self._folder.exists():
-            self._folder.mkdir(mode=0o700)
+        """Makes the cluster where there is none, and returns once it listens. Raises OSError."""
+        if not self._cluster.exists():
+            self._cluster.mkdir(mode=0o700)
             user = None
             if os.geteuid() == 0:
-                shutil.chown(self._folder, _OWNER, _OWNER)
+                shutil.chown(self._cluster, _OWNER, _OWNER)
                 user = _OWNER
-            command = [self._initdb, "-D", str(self._folder), "-U", _OWNER, "-A", "trust", "-E", "UTF8", "--no-locale"]
+            command = [self._initdb, "-D", str(self._cluster), "-U", _OWNER, "-A", "trust", "-E", "UTF8", "--no-locale"]
             run = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL, user=user, cwd="/")
             await asyncio.to_thread(run, command)
-        self.program.start()
-        await self.program.answers(self.port)
-
-    async def stop(self) -> None:
-        """A fast shutdown: connections are ended, transactions rolled back."""
-        await self.program.end(signal.SIGINT)
+        await super().start()
 
 
-class Redis:
+class Redis(Program):
     """Without a file: what is lost with it is made again."""
 
     def __init__(self, folder: Path) -> None:
-        self.port = free_port()
-        self.url = f"redis://{HOST}:{self.port}/0"
+        port = find_free_port()
+        self.url = f"redis://{HOST}:{port}/0"
         command = [
-            program("redis-server"),
+            find_program("redis-server"),
             "--bind",
             HOST,
             "--port",
-            str(self.port),
+            str(port),
             "--save",
             "",
             "--appendonly",
             "no",
         ]
-        self.program = Program(command, folder, folder / "redis.log")
-
-    async def start(self) -> None:
-        """Returns once it listens."""
-        self.program.start()
-        await self.program.answers(self.port)
-
-    async def stop(self) -> None:
-        """At once."""
-        await self.program.end(signal.SIGKILL)
+        super().__init__("redis", command, folder, port, end=signal.SIGKILL)
 
 
-class Chroma:
+class Chroma(Program):
     """`chroma run`, of the package."""
 
     def __init__(self, folder: Path) -> None:
-        self.port = free_port()
-        self.url = f"http://{HOST}:{self.port}"
-        command = [program("chroma", Path(sys.executable).parent), "run", "--host", HOST, "--port", str(self.port)]
-        self.program = Program([*command, "--path", str(folder / "chroma")], folder, folder / "chroma.log")
-
-    async def start(self) -> None:
-        """Returns once it listens."""
-        self.program.start()
-        await self.program.answers(self.port)
-
-    async def stop(self) -> None:
-        """At once."""
-        await self.program.end(signal.SIGKILL)
+        port, chroma = find_free_port(), find_program("chroma", Path(sys.executable).parent)
+        command = [chroma, "run", "--host", HOST, "--port", str(port), "--path", str(folder / "chroma")]
+        super().__init__("chroma", command, folder, port, end=signal.SIGKILL)
 
 
-class Nginx:
+class Nginx(Program):
     """The site that is shipped, on a free port, before these ports; nothing else of it is changed."""
 
     def __init__(self, folder: Path, upstreams: Sequence[int]) -> None:
-        self.port = free_port()
-        self.address = f"http://{HOST}:{self.port}"
-        own = folder / "nginx"
-        own.mkdir()
-        own.joinpath("site.conf").write_text(site(SITE.read_text("utf-8"), self.port, upstreams), "utf-8")
+        own, port = folder / "nginx", find_free_port()
+        own.mkdir(parents=True)
+        own.joinpath("site.conf").write_text(move_site(SITE.read_text("utf-8"), port, upstreams), "utf-8")
         user = "user root;" if os.geteuid() == 0 else ""  # who may write into this folder
         own.joinpath("nginx.conf").write_text(_MAIN.format(folder=own, user=user), "utf-8")
-        self._command = [program("nginx"), "-p", str(own), "-e", "stderr", "-c", str(own / "nginx.conf")]
-        self.program = Program(self._command, folder, folder / "nginx.log")
+        command = [find_program("nginx"), "-p", str(own), "-e", "stderr", "-c", str(own / "nginx.conf")]
+        super().__init__("nginx", command, folder, port)
 
-    def check(self) -> subprocess.CompletedProcess[str]:
+    def check_site(self) -> subprocess.CompletedProcess[str]:
         """`nginx -t`."""
         return subprocess.run([*self._command, "-t"], capture_output=True, text=True, check=False)
 
-    async def start(self) -> None:
-        """Returns once it listens."""
-        self.program.start()
-        await self.program.answers(self.port)
 
-    async def stop(self) -> None:
-        """At once."""
-        await self.program.end(signal.SIGTERM)
-
-
-def site(text: str, port: int, upstreams: Sequence[int]) -> str:
+def move_site(text: str, port: int, upstreams: Sequence[int]) -> str:
     """The shipped site with another port and other processes. Raises ValueError where it has not one place for each."""
     servers = re.findall(r"^ *server app\d+:8000 (.+);\n", text, re.MULTILINE)
     if not servers or text.count("listen 80;") != 1:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator, Mapping
 from itertools import count, cycle
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import asyncpg
 import httpx
 
 from app.auth.principal import Role
-from scripts.attacks.process import children
-from scripts.benchmarks.timing import percentiles
-from scripts.drills.fleet import Fleet, Replica, fleet, processor_seconds
-from scripts.drills.greedy import key_of
-from scripts.drills.press import Pressed, press
+from scripts.drills.fleet import Fleet, Replica, measure_cpu_seconds, run_fleet
+from scripts.drills.greedy import create_known_key
 from scripts.drills.servers import Nginx
-from scripts.drills.traffic import GOODS, stocked
+from scripts.drills.traffic import GOODS, build_question, upload_goods
+from scripts.harness.databases import fetch_rows
+from scripts.harness.load import Answers, Pace, build_request, send_requests
+from scripts.harness.processes import list_descendants, measure_own_share
+from scripts.harness.servers import CHAT
+from scripts.harness.timing import compute_percentiles
 
-SECONDS = 8.0
+SECONDS, CONNECTIONS = 8.0, 32
 # RATE_PER_KEY of this drill; keys of a company's servers have none.
 LIMIT = 120
 # A window may end meanwhile.
@@ -29,26 +31,29 @@ SLACK = 1.1
 SETTINGS = {"RATE_PER_KEY": str(LIMIT), "RATE_PER_SERVER_KEY": "0", "RATE_PER_TENANT": "0"}
 
 
-async def throughput(folder: Path, settings: Mapping[str, str], *, replicas: int) -> dict[str, Any]:
-    """Turns a second, p50 and p95, cached and not, with 1 to `replicas`. Raises NotHere, OSError."""
-    async with fleet(folder, SETTINGS | dict(settings), replicas=replicas, model=False) as servers:
-        memory = [await asyncio.to_thread(memory_mb, replica) for replica in servers.replicas]
-        async with servers.http(servers.key) as http:
-            await stocked(http)
-        key = await key_of(servers, "default")
+async def measure_throughput(folder: Path, settings: Mapping[str, str], *, replicas: int) -> dict[str, Any]:
+    """Turns a second, p50 and p95, cached and not, with 1 to `replicas`. Raises ProgramMissing, OSError."""
+    async with run_fleet(folder, SETTINGS | dict(settings), replicas=replicas, model=False) as servers:
+        memory = [await asyncio.to_thread(measure_replica, replica) for replica in servers.replicas]
+        async with servers.open_client(servers.key) as http:
+            await upload_goods(http)
+        key = await create_known_key(servers, "default")
         numbers = count()
         lines, ids = [], list[str]()
         for some in range(1, replicas + 1):
-            nginx = Nginx(_folder(folder, some), [replica.port for replica in servers.replicas[:some]])
+            nginx = Nginx(folder / f"site{some}", [replica.port for replica in servers.replicas[:some]])
             await nginx.start()
-            for name, texts in (("cached", cycle(_questions())), ("uncached", _new(numbers))):
-                before = processor_seconds(servers.replicas)
-                done = await press(nginx.port, key, texts, seconds=SECONDS)
-                lines.append(_line(some, name, done, processor_seconds(servers.replicas) - before))
-                ids += done.ids
+            for name, texts in (
+                ("cached", cycle(build_question(number) for number in range(len(GOODS)))),
+                ("uncached", (build_question(number, new=True) for number in numbers)),
+            ):
+                before = measure_cpu_seconds(servers.replicas)
+                answers = await _send_turns(nginx.port, key, texts)
+                lines.append(_build_line(some, name, answers, measure_cpu_seconds(servers.replicas) - before))
+                ids += [json.loads(body)["message_id"] for body in answers.bodies]
             await nginx.stop()
-        lost = await _lost(servers, ids)
-        accepted = await _accepted(servers, await key_of(servers, "default", Role.AGENT))
+        lost = await _count_lost(servers, ids)
+        accepted = await _count_accepted(servers, await create_known_key(servers, "default", Role.AGENT))
     problems = [f"{lost} of {len(ids)} turns are lost"] if lost else []
     problems += [f"{line['refused']} refused" for line in lines if line["refused"]]
     if not LIMIT <= accepted <= LIMIT * SLACK:
@@ -58,64 +63,45 @@ async def throughput(folder: Path, settings: Mapping[str, str], *, replicas: int
     return found | {"problems": problems}
 
 
-def memory_mb(replica: Replica) -> dict[str, float]:
-    """Proportional set size of its process, and of those that it started (embedder, parsers), in MB of 10^6 bytes."""
-    own = replica.program.pid
-    return {"process": _pss_mb(own), "children": sum(_pss_mb(child) for child in children(own))}
+def measure_replica(replica: Replica) -> dict[str, float]:
+    """Memory of its process, and of those that it started (embedder, parsers), in MB: see `measure_own_share`."""
+    own = replica.pid
+    return {"process": measure_own_share(own), "children": sum(map(measure_own_share, list_descendants(own)))}
 
 
-def _pss_mb(pid: int) -> float:
-    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    (line,) = [line for line in rollup.splitlines() if line.startswith("Pss:")]
-    return round(int(line.split()[1]) * 1024 / 1e6, 1)
+async def _send_turns(port: int, key: str, texts: Iterator[str]) -> Answers:
+    requests = (build_request(CHAT, {"message": text}, key) for text in texts)
+    return await send_requests(port, requests, CONNECTIONS, Pace(SECONDS, spread=True))
 
 
-def _line(replicas: int, name: str, done: Pressed, processor: float) -> dict[str, Any]:
-    answered = done.statuses[200]
+def _build_line(replicas: int, name: str, answers: Answers, processor: float) -> dict[str, Any]:
+    answered = answers.statuses["200"]
     return {
         "replicas": replicas,
         "traffic": name,
-        "a_second": round(answered / done.seconds, 1),
-        **percentiles(done.milliseconds),
+        "a_second": round(answers.rps, 1),
+        **compute_percentiles(answers.milliseconds),
         "processor_ms": round(processor * 1000 / answered, 2),
-        "refused": done.statuses.total() - answered,
+        "refused": answers.statuses.total() - answered,
     }
 
 
-def _folder(folder: Path, some: int) -> Path:
-    made = folder / f"site{some}"
-    made.mkdir()
-    return made
+async def _count_lost(servers: Fleet, ids: list[str]) -> int:
+    [rows] = await fetch_rows(servers.postgres.url, "SELECT id FROM turns")
+    return len(set(ids) - {row["id"] for row in rows}) + len(ids) - len(set(ids))
 
 
-def _questions() -> list[str]:
-    return [f"{name}的保修期是多久" for name in GOODS]
-
-
-def _new(numbers: Iterator[int]) -> Iterator[str]:
-    return (f"{GOODS[number % len(GOODS)]}的保修期是多久，我买了{number}个" for number in numbers)
-
-
-async def _lost(servers: Fleet, ids: list[str]) -> int:
-    connection = await asyncpg.connect(servers.postgres.url.replace("+asyncpg", ""))
-    try:
-        kept = {row["id"] for row in await connection.fetch("SELECT id FROM turns")}
-    finally:
-        await connection.close()
-    return len(set(ids) - kept) + len(ids) - len(set(ids))
-
-
-async def _accepted(servers: Fleet, key: str) -> int:
+async def _count_accepted(servers: Fleet, key: str) -> int:
     """Of twice as many requests as a key may make in a minute, spread over all replicas, how many are taken."""
     started = perf_counter()
     taken = 0
     for replica in servers.replicas:
-        async with servers.http(key, address=replica.address) as http:
-            asked = [_ticket_list(http) for _ in range(2 * LIMIT // len(servers.replicas))]
+        async with servers.open_client(key, address=replica.address) as http:
+            asked = [_can_list_tickets(http) for _ in range(2 * LIMIT // len(servers.replicas))]
             taken += sum(await asyncio.gather(*asked))
     assert perf_counter() - started < 50, "a new window began"
     return taken
 
 
-async def _ticket_list(http: httpx.AsyncClient) -> bool:
+async def _can_list_tickets(http: httpx.AsyncClient) -> bool:
     return (await http.get("/api/v1/tickets")).status_code == 200

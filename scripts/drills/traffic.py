@@ -13,12 +13,13 @@ from uuid import uuid4
 
 import httpx
 
-from scripts.drills.clients import Client, Told, posted, streamed, turn
+from scripts.drills.clients import Client, Told, post_json, read_turn, stream_turn
 from scripts.drills.fleet import Fleet
 from scripts.drills.ledger import Deed, Ledger
+from scripts.harness.servers import CHAT, DOCUMENTS
 
 GOODS = ("游泳圈", "电饭煲", "吹风机", "台灯", "耳机", "充电宝", "雨伞", "背包", "水壶", "键盘", "风扇", "剃须刀")
-CHAT, DOCUMENTS, TICKETS = "/api/v1/chat", "/api/v1/knowledge/documents", "/api/v1/tickets"
+TICKETS = "/api/v1/tickets"
 _DESK, _AGENT = "/api/v1/agent/sessions", "drill"
 
 
@@ -55,25 +56,27 @@ class ConstantTraffic:
     def start(self) -> None:
         """Begins."""
         flows: dict[Deed, Callable[[httpx.AsyncClient, int], Awaitable[object]]] = {
-            Deed.CHAT: self._chat,
-            Deed.STREAM: self._stream,
-            Deed.UPLOAD: self._upload,
-            Deed.TICKET: self._ticket,
-            Deed.CUSTOMER: self._customer,
-            Deed.STAFF: self._staff,
+            Deed.CHAT: self._send_chat,
+            Deed.STREAM: self._send_streamed_chat,
+            Deed.UPLOAD: self._send_document,
+            Deed.TICKET: self._open_ticket,
+            Deed.CUSTOMER: self._send_customer_message,
+            Deed.STAFF: self._send_staff_message,
         }
         for place, (kind, rate) in enumerate(RATES.items()):
             key = self._key if kind in (Deed.CHAT, Deed.STREAM, Deed.CUSTOMER) else self._fleet.key
             for number in range(rate.workers):
                 source = f"127.0.{place + 1}.{number + 1}"  # nginx spreads customers by their address
-                self._tasks.append(asyncio.create_task(self._work(flows[kind], key, source, number, rate.seconds)))
+                self._tasks.append(
+                    asyncio.create_task(self._repeat_flow(flows[kind], key, source, number, rate.seconds))
+                )
 
     async def stop(self) -> None:
         """Returns once everything that was begun is acknowledged, or given up. Raises what a worker raised."""
         self._stopping.set()
         await asyncio.gather(*self._tasks)
 
-    async def _work(
+    async def _repeat_flow(
         self,
         flow: Callable[[httpx.AsyncClient, int], Awaitable[object]],
         key: str,
@@ -81,24 +84,26 @@ class ConstantTraffic:
         number: int,
         seconds: float,
     ) -> None:
-        async with self._fleet.http(key, source) as http:
+        async with self._fleet.open_client(key, source) as http:
             while not self._stopping.is_set():
                 began = monotonic()
                 await flow(http, number)
                 await asyncio.sleep(max(0.0, began + seconds - monotonic()))
 
-    async def _chat(self, http: httpx.AsyncClient, worker: int) -> None:
+    async def _send_chat(self, http: httpx.AsyncClient, worker: int) -> None:
         """Every other question is one that was asked before."""
         number, session, key = next(self._numbers), f"c-{token_hex(8)}", str(uuid4())
-        body = {"message": _question(number, new=number % 2 == 0), "session_id": session}
-        await self.client.done(Deed.CHAT, key, session, lambda: posted(http, CHAT, key, body, turn))
+        body = {"message": build_question(number, new=number % 2 == 0), "session_id": session}
+        await self.client.send_until_acknowledged(
+            Deed.CHAT, key, session, lambda: post_json(http, CHAT, key, body, read_turn)
+        )
 
-    async def _stream(self, http: httpx.AsyncClient, worker: int) -> None:
+    async def _send_streamed_chat(self, http: httpx.AsyncClient, worker: int) -> None:
         number, session, key = next(self._numbers), f"s-{token_hex(8)}", str(uuid4())
-        body = {"message": _question(number, new=True), "session_id": session}
-        await self.client.done(Deed.STREAM, key, session, lambda: streamed(http, key, body))
+        body = {"message": build_question(number, new=True), "session_id": session}
+        await self.client.send_until_acknowledged(Deed.STREAM, key, session, lambda: stream_turn(http, key, body))
 
-    async def _upload(self, http: httpx.AsyncClient, worker: int) -> None:
+    async def _send_document(self, http: httpx.AsyncClient, worker: int) -> None:
         number, key = next(self._numbers), str(uuid4())
         part = f"PJ{token_hex(5).upper()}"
         files = [
@@ -109,24 +114,28 @@ class ConstantTraffic:
             response = await http.post(DOCUMENTS, files=files, headers={"Idempotency-Key": key})
             return (str(response.json()["job"]["id"]), ()) if response.is_success else response
 
-        await self.client.done(Deed.UPLOAD, key, part, send)
+        await self.client.send_until_acknowledged(Deed.UPLOAD, key, part, send)
 
-    async def _ticket(self, http: httpx.AsyncClient, worker: int) -> None:
+    async def _open_ticket(self, http: httpx.AsyncClient, worker: int) -> None:
         key, subject = str(uuid4()), f"演练 {token_hex(8)}"
 
-        def told(body: object) -> Told:
+        def read_number(body: object) -> Told:
             assert isinstance(body, dict)
             return str(body["number"]), ()
 
         body = {"subject": subject}
-        await self.client.done(Deed.TICKET, key, subject, lambda: posted(http, TICKETS, key, body, told))
+        await self.client.send_until_acknowledged(
+            Deed.TICKET, key, subject, lambda: post_json(http, TICKETS, key, body, read_number)
+        )
 
-    async def _customer(self, http: httpx.AsyncClient, worker: int) -> None:
+    async def _send_customer_message(self, http: httpx.AsyncClient, worker: int) -> None:
         key, (session, token) = str(uuid4()), self._sessions[worker]
         body = {"message": f"顾客说 {key}", "session_id": session, "session_token": token}
-        await self.client.done(Deed.CUSTOMER, key, session, lambda: posted(http, CHAT, key, body, turn))
+        await self.client.send_until_acknowledged(
+            Deed.CUSTOMER, key, session, lambda: post_json(http, CHAT, key, body, read_turn)
+        )
 
-    async def _staff(self, http: httpx.AsyncClient, worker: int) -> None:
+    async def _send_staff_message(self, http: httpx.AsyncClient, worker: int) -> None:
         key, (session, _) = str(uuid4()), self._sessions[worker]
         body = {"content": f"客服说 {key}", "agent_id": _AGENT, "id": key}
 
@@ -134,25 +143,26 @@ class ConstantTraffic:
             response = await http.post(f"{_DESK}/{session}/messages", json=body)
             return (str(response.json()["seq"]), ()) if response.is_success else response
 
-        await self.client.done(Deed.STAFF, key, session, send)
+        await self.client.send_until_acknowledged(Deed.STAFF, key, session, send)
 
 
-def _question(number: int, *, new: bool) -> str:
+def build_question(number: int, *, new: bool = False) -> str:
+    """What is asked about one of the GOODS; new: in words that nobody has used before."""
     goods = GOODS[number % len(GOODS)]
     return f"{goods}的保修期是多久，我买了{number}个" if new else f"{goods}的保修期是多久"
 
 
-async def prepared(fleet: Fleet) -> ConstantTraffic:
+async def prepare_traffic(fleet: Fleet) -> ConstantTraffic:
     """Puts up what the load asks for: documents, a key for customers, conversations that a person has."""
-    async with fleet.http(fleet.key) as http:
-        await stocked(http)
+    async with fleet.open_client(fleet.key) as http:
+        await upload_goods(http)
         made = await http.post("/api/v1/keys", json={"role": "client", "name": "drill"})
         key = str(made.raise_for_status().json()["key"])
-        sessions = [await _handed_over(http, fleet, key) for _ in range(RATES[Deed.STAFF].workers)]
+        sessions = [await _request_person(http, fleet, key) for _ in range(RATES[Deed.STAFF].workers)]
     return ConstantTraffic(fleet, key, sessions)
 
 
-async def stocked(http: httpx.AsyncClient) -> None:
+async def upload_goods(http: httpx.AsyncClient) -> None:
     """Puts up a document about each of the GOODS; returns once all are found."""
     texts = [f"# {name}\n\n{name}的保修期是{days}天，凭订单号办理。" for days, name in enumerate(GOODS, 100)]
     files = [("files", (f"{name}.md", text.encode())) for name, text in zip(GOODS, texts, strict=True)]
@@ -160,9 +170,9 @@ async def stocked(http: httpx.AsyncClient) -> None:
         (await http.post(DOCUMENTS, params={"wait": 60}, files=part)).raise_for_status()
 
 
-async def _handed_over(http: httpx.AsyncClient, fleet: Fleet, key: str) -> tuple[str, str]:
+async def _request_person(http: httpx.AsyncClient, fleet: Fleet, key: str) -> tuple[str, str]:
     session = f"d-{token_hex(8)}"
-    async with fleet.http(key) as customer:
+    async with fleet.open_client(key) as customer:
         asked = await customer.post(CHAT, json={"message": "台灯的保修期是多久", "session_id": session})
         token = str(asked.raise_for_status().json()["session_token"])
     (await http.post(f"/api/v1/conversations/{session}/handoff", json={})).raise_for_status()
@@ -171,9 +181,9 @@ async def _handed_over(http: httpx.AsyncClient, fleet: Fleet, key: str) -> tuple
 
 
 @asynccontextmanager
-async def loaded(fleet: Fleet) -> AsyncIterator[ConstantTraffic]:
+async def run_traffic(fleet: Fleet) -> AsyncIterator[ConstantTraffic]:
     """The load, while the block lasts."""
-    load = await prepared(fleet)
+    load = await prepare_traffic(fleet)
     load.start()
     try:
         yield load

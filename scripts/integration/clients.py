@@ -13,17 +13,17 @@ from typing import Any
 
 import httpx
 
-from scripts.attacks.base import Target
-from scripts.attacks.process import process
-from scripts.integration.base import Checks, Room
+from scripts.harness.checks import Report
+from scripts.harness.servers import Target, run_product
+from scripts.integration.base import Room
 
 QUESTION = "退货运费谁出"
 CLIENT, MODELS = "integrator_client", "integrator_models"
 
 
-def run(room: Room, checks: Checks) -> None:
+def run(room: Room, checks: Report) -> None:
     """See above."""
-    with process(room.folder / "clients", keys=False, LOG_LEVEL="ERROR") as target, _importable(room.folder):
+    with run_product(room.folder / "clients", keys=False, LOG_LEVEL="ERROR") as target, _importable(room.folder):
         schema = room.folder / "openapi.json"
         schema.write_bytes(httpx.get(f"{target.address}/openapi.json", trust_env=False).raise_for_status().content)
         config = room.folder / "config.yaml"
@@ -40,40 +40,40 @@ def run(room: Room, checks: Checks) -> None:
             str(config),
         ]
         done = _generate(room.folder, "openapi_python_client", *options, "--fail-on-warning")
-        checks.check("clients: openapi-python-client makes one", done.returncode == 0, _last(done))
+        checks.check(done.returncode == 0, "clients: openapi-python-client makes one", _last(done))
         if done.returncode == 0:
             asyncio.run(_calls(target, checks))
         options = ["--input", str(schema), "--input-file-type", "openapi", "--output", f"{MODELS}.py"]
         style = ["--output-model-type", "pydantic_v2.BaseModel", "--formatters", "builtin"]
         done = _generate(room.folder, "datamodel_code_generator", *options, *style)
-        checks.check("clients: datamodel-codegen makes models", done.returncode == 0, _last(done))
+        checks.check(done.returncode == 0, "clients: datamodel-codegen makes models", _last(done))
         if done.returncode == 0:
             asyncio.run(_models(target, checks))
 
 
-async def _calls(target: Target, checks: Checks) -> None:
+async def _calls(target: Target, checks: Report) -> None:
     models = _module(f"{CLIENT}.models")
     async with _module(f"{CLIENT}.client").Client(base_url=target.address) as client:
         asked = models.ChatRequest(message=QUESTION, session_id="c-1")
         answer = await _module(f"{CLIENT}.api.chat.chat").asyncio(client=client, body=asked)
         chatted = isinstance(answer, models.ChatResponse) and bool(answer.reply)
-        checks.check("clients: the client chats", chatted, answer.outcome)
+        checks.check(chatted, "clients: the client chats", answer.outcome)
         listed = await _module(f"{CLIENT}.api.conversations.list_conversations").asyncio(client=client)
         ids = [item.session_id for item in listed.conversations]
-        checks.check("clients: the client lists", ids == ["c-1"], len(ids))
+        checks.check(ids == ["c-1"], "clients: the client lists", len(ids))
         missing = await _module(f"{CLIENT}.api.tickets.read_ticket").asyncio(number="TK0", client=client)
-        checks.check("clients: the client reads an error", isinstance(missing, models.ErrorBody), missing.error.code)
+        checks.check(isinstance(missing, models.ErrorBody), "clients: the client reads an error", missing.error.code)
 
 
-async def _models(target: Target, checks: Checks) -> None:
+async def _models(target: Target, checks: Report) -> None:
     models = _module(MODELS)
-    async with target.http() as http:
+    async with target.open_client() as http:
         asked = models.ChatRequest(message=QUESTION).model_dump(mode="json", exclude_none=True)
         answer = models.ChatResponse.model_validate_json((await http.post("/api/v1/chat", json=asked)).content)
-        checks.check("clients: the models read an answer", bool(answer.reply), answer.outcome.value)
+        checks.check(bool(answer.reply), "clients: the models read an answer", answer.outcome.value)
         listed = models.ConversationList.model_validate_json((await http.get("/api/v1/conversations")).content)
         ids = [item.session_id for item in listed.conversations]
-        checks.check("clients: the models read a list", answer.session_id in ids, len(ids))
+        checks.check(answer.session_id in ids, "clients: the models read a list", len(ids))
 
 
 def _generate(folder: Path, tool: str, *options: str) -> subprocess.CompletedProcess[str]:

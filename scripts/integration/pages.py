@@ -7,9 +7,9 @@ import re
 from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
-from scripts.attacks.base import Target
-from scripts.attacks.process import process
-from scripts.integration.base import Checks, Room
+from scripts.harness.checks import Report
+from scripts.harness.servers import Target, run_product
+from scripts.integration.base import Room
 
 _LOADED = {"src", "href", "action", "data", "poster", "srcset"}
 _ADDRESS = re.compile(r"(?:https?:)?//[\w.-]+", re.IGNORECASE)
@@ -27,28 +27,30 @@ class _Addresses(HTMLParser):
         self.found += [value for name, value in attrs if name in _LOADED and value]
 
 
-def run(room: Room, checks: Checks) -> None:
+def run(room: Room, checks: Report) -> None:
     """See above."""
-    with process(room.folder / "pages", keys=False, LOG_LEVEL="ERROR") as target:
+    with run_product(room.folder / "pages", keys=False, LOG_LEVEL="ERROR") as target:
         asyncio.run(_play(target, checks))
 
 
-async def _play(target: Target, checks: Checks) -> None:
+async def _play(target: Target, checks: Report) -> None:
     base = f"{target.address}/docs"
-    async with target.http() as http:
+    async with target.open_client() as http:
         page = await http.get(base)
         read = _Addresses()
         read.feed(page.text)
         loaded = {address: urljoin(base, address) for address in read.found}
         own = urlsplit(base).netloc
-        checks.count(
-            "pages: /docs loads only from here", {name: urlsplit(at).netloc == own for name, at in loaded.items()}
+        checks.check_all(
+            {name: urlsplit(at).netloc == own for name, at in loaded.items()}, "pages: /docs loads only from here"
         )
         foreign = _ADDRESS.findall(page.text)
-        checks.check("pages: no address of another place in /docs", not foreign, len(foreign))
+        checks.check(not foreign, "pages: no address of another place in /docs", len(foreign))
         parts = {name: await http.get(at) for name, at in loaded.items()}
-        checks.count("pages: what it loads is there", {name: part.is_success for name, part in parts.items()})
+        checks.check_all({name: part.is_success for name, part in parts.items()}, "pages: what it loads is there")
         styles = {name: part.text for name, part in parts.items() if "css" in part.headers.get("content-type", "")}
-        checks.count("pages: its styles load nothing", {name: not _LOADS.search(text) for name, text in styles.items()})
+        checks.check_all(
+            {name: not _LOADS.search(text) for name, text in styles.items()}, "pages: its styles load nothing"
+        )
         paths = (await http.get("/openapi.json")).raise_for_status().json()["paths"]
-        checks.check("pages: the document that it shows is there", bool(paths), len(paths))
+        checks.check(bool(paths), "pages: the document that it shows is there", len(paths))

@@ -15,10 +15,10 @@ from time import monotonic
 import httpx
 
 from knowledge.embeddings.hash import HashEmbedder
-from scripts.attacks.base import Target
-from scripts.attacks.process import process
-from scripts.attacks.uploads import upload
-from scripts.integration.base import Checks, Room
+from scripts.harness.checks import Report
+from scripts.harness.servers import Target, run_product
+from scripts.harness.uploads import upload_files
+from scripts.integration.base import Room
 
 QUESTION, NEEDLE = "路由器整机保修几年", "保修三年"
 LIVE_SECONDS, READY_SECONDS = 5.0, 120.0
@@ -32,7 +32,7 @@ _FILES = [
 ]
 
 
-def run(room: Room, checks: Checks) -> None:
+def run(room: Room, checks: Report) -> None:
     """See above."""
     data_dir = room.folder / "restored"
     with _embeddings() as (address, working):
@@ -44,19 +44,19 @@ def run(room: Room, checks: Checks) -> None:
             "VECTOR_STORE": "chroma",
             "LOG_LEVEL": "ERROR",
         }
-        with process(data_dir, keys=False, learnt=True, **settings) as target:
+        with run_product(data_dir, keys=False, learnt=True, **settings) as target:
             stored = asyncio.run(_store(target))
-        checks.check("restored: documents were stored before", stored == len(_FILES), stored)
+        checks.check(stored == len(_FILES), "restored: documents were stored before", stored)
         lost = _lose(data_dir)
-        checks.check("restored: vectors and index are gone", set(lost) >= _DERIVED, " ".join(lost))
+        checks.check(set(lost) >= _DERIVED, "restored: vectors and index are gone", " ".join(lost))
         working.clear()
-        with process(data_dir, keys=False, learnt=False, **settings) as target:
+        with run_product(data_dir, keys=False, learnt=False, **settings) as target:
             asyncio.run(_follow(target, working, checks))
 
 
 async def _store(target: Target) -> int:
-    async with target.http() as http:
-        return sum(report["status"] == "ready" for report in await upload(http, _FILES))
+    async with target.open_client() as http:
+        return sum(report["status"] == "ready" for report in await upload_files(http, _FILES))
 
 
 def _lose(data_dir: Path) -> list[str]:
@@ -67,29 +67,29 @@ def _lose(data_dir: Path) -> list[str]:
     return sorted(path.name for path in lost)
 
 
-async def _follow(target: Target, working: threading.Event, checks: Checks) -> None:
+async def _follow(target: Target, working: threading.Event, checks: Report) -> None:
     """From the start with an embeddings service that hangs until all vectors are there again."""
-    async with target.http() as http:
+    async with target.open_client() as http:
         started = monotonic()
         live = await http.get("/api/v1/health")
         took = monotonic() - started
-        checks.check("restored: alive at once", live.status_code == 200 and took < LIVE_SECONDS, live.status_code)
+        checks.check(live.status_code == 200 and took < LIVE_SECONDS, "restored: alive at once", live.status_code)
         response = await http.get("/api/v1/health/ready")
         told = response.json()
         indexing = told.get("indexing") or {"done": -1, "total": 0}
         unready = response.status_code == 503 and told.get("ready") is False
-        checks.check("restored: not ready yet", unready, response.status_code)
+        checks.check(unready, "restored: not ready yet", response.status_code)
         behind = 0 <= indexing["done"] < indexing["total"]
-        checks.check("restored: says how far it is", behind, f"{indexing['done']}/{indexing['total']}")
+        checks.check(behind, "restored: says how far it is", f"{indexing['done']}/{indexing['total']}")
         answer = (await http.post("/api/v1/chat", json={"message": QUESTION})).json()
-        checks.check("restored: keywords answer meanwhile", NEEDLE in answer["reply"], answer["outcome"])
+        checks.check(NEEDLE in answer["reply"], "restored: keywords answer meanwhile", answer["outcome"])
         marks = answer["data"]["degraded"]
-        checks.check("restored: the answer is marked", "embedding" in marks, " ".join(marks))
+        checks.check("embedding" in marks, "restored: the answer is marked", " ".join(marks))
         working.set()
-        checks.check("restored: ready in the end", await _ready(http), f"<{READY_SECONDS:.0f} s")
+        checks.check(await _ready(http), "restored: ready in the end", f"<{READY_SECONDS:.0f} s")
         answer = (await http.post("/api/v1/chat", json={"message": QUESTION})).json()
         unmarked = NEEDLE in answer["reply"] and not answer["data"]["degraded"]
-        checks.check("restored: then it answers unmarked", unmarked, answer["outcome"])
+        checks.check(unmarked, "restored: then it answers unmarked", answer["outcome"])
 
 
 async def _ready(http: httpx.AsyncClient) -> bool:

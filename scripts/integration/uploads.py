@@ -9,14 +9,13 @@ from typing import Any
 
 import httpx
 
-from scripts.attacks.base import Target
-from scripts.attacks.process import process
-from scripts.attacks.uploads import PATH
-from scripts.integration.base import Checks, Room
+from scripts.harness.checks import Report
+from scripts.harness.servers import DOCUMENTS, Target, run_product
+from scripts.harness.uploads import finds_text, follow_job
+from scripts.integration.base import Room
 from scripts.integration.files import Messy, messy_files
 
 JOB_SECONDS = 120.0
-_STEP = 0.1
 _PAGE = 200
 
 
@@ -46,48 +45,50 @@ class Sent:
         return self.code in self.file.refused if self.file.refused else not self.code
 
 
-def run(room: Room, checks: Checks) -> None:
+def run(room: Room, checks: Report) -> None:
     """See above."""
-    with process(room.folder / "uploads", keys=False, LOG_LEVEL="ERROR") as target:
+    with run_product(room.folder / "uploads", keys=False, LOG_LEVEL="ERROR") as target:
         asyncio.run(play(target, messy_files(), checks))
 
 
-async def play(target: Target, files: Sequence[Messy], checks: Checks) -> None:
+async def play(target: Target, files: Sequence[Messy], checks: Report) -> None:
     """Sends them one after the other to a server without keys."""
-    async with target.http(seconds=JOB_SECONDS) as http:
+    async with target.open_client(seconds=JOB_SECONDS) as http:
         await _play(http, files, checks)
 
 
-async def _play(http: httpx.AsyncClient, files: Sequence[Messy], checks: Checks) -> None:
+async def _play(http: httpx.AsyncClient, files: Sequence[Messy], checks: Report) -> None:
     sent = [await _send(http, file) for file in files]
-    checks.count("uploads: every reply is typed", {one.told: one.typed for one in sent})
-    checks.count("uploads: every job ends", {one.told: one.ended for one in sent})
-    checks.count("uploads: taken or refused, as they should be", {one.told: one.expected for one in sent})
-    checks.count("uploads: notices are there", {one.told: _noticed(one) for one in sent if one.file.notice})
+    checks.check_all({one.told: one.typed for one in sent}, "uploads: every reply is typed")
+    checks.check_all({one.told: one.ended for one in sent}, "uploads: every job ends")
+    checks.check_all({one.told: one.expected for one in sent}, "uploads: taken or refused, as they should be")
+    checks.check_all({one.told: _noticed(one) for one in sent if one.file.notice}, "uploads: notices are there")
     twins = {one.told: bool(one.report.get("same_as")) for one in sent if one.file.twin}
-    checks.count("uploads: a twin names the other", twins)
+    checks.check_all(twins, "uploads: a twin names the other")
     taken, listed = [one for one in sent if not one.code], await _listed(http)
-    checks.count("uploads: what was taken is listed", {one.told: _place(one) in listed for one in taken})
-    found = {one.told: await _finds(http, one) for one in taken if one.file.query}
-    checks.count("uploads: what was taken is found", found)
+    checks.check_all({one.told: _place(one) in listed for one in taken}, "uploads: what was taken is listed")
+    found = {}
+    for one in taken:
+        if one.file.query:
+            where = {"document_ids": [one.report["document_id"]]}
+            found[one.told] = await finds_text(http, one.file.query, one.file.needle, filter=where)
+    checks.check_all(found, "uploads: what was taken is found")
     alive = (await http.get("/api/v1/health")).status_code
-    checks.check("uploads: the server is alive after them", alive == 200, alive)
+    checks.check(alive == 200, "uploads: the server is alive after them", alive)
 
 
 async def _send(http: httpx.AsyncClient, file: Messy) -> Sent:
     fields = {"paths": file.path}
     if file.columns:
         fields["question_column"], fields["answer_column"] = file.columns
-    response = await http.post(PATH, data=fields, files={"files": (file.name, file.content)})
+    response = await http.post(DOCUMENTS, data=fields, files={"files": (file.name, file.content)})
     first = response.status_code
     if response.is_error:
         return Sent(file, first, True, _code(response), {})
     body, ended = response.json(), True
     try:
         async with asyncio.timeout(JOB_SECONDS):
-            while body["job"]["finished_at"] is None:
-                await asyncio.sleep(_STEP)
-                body = (await http.get(f"/api/v1/knowledge/jobs/{body['job']['id']}")).raise_for_status().json()
+            body = await follow_job(http, body)
     except TimeoutError:
         ended = False
     report: dict[str, Any] = body["files"][0]
@@ -116,14 +117,7 @@ def _noticed(sent: Sent) -> bool:
 async def _listed(http: httpx.AsyncClient) -> set[str]:
     paths: set[str] = set()
     while True:
-        page = (await http.get(PATH, params={"offset": len(paths), "limit": _PAGE})).raise_for_status().json()
+        page = (await http.get(DOCUMENTS, params={"offset": len(paths), "limit": _PAGE})).raise_for_status().json()
         paths |= {item["path"] for item in page["items"]}
         if not page["items"] or len(paths) >= page["total"]:
             return paths
-
-
-async def _finds(http: httpx.AsyncClient, sent: Sent) -> bool:
-    """Whether its own fact is found in it."""
-    where = {"document_ids": [sent.report["document_id"]]}
-    response = await http.post("/api/v1/knowledge/search", json={"query": sent.file.query, "filter": where})
-    return any(sent.file.needle in item["text"] for item in response.raise_for_status().json()["candidates"])

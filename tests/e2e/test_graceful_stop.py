@@ -15,8 +15,8 @@ from typing import Any
 import httpx
 import pytest
 
-from scripts.attacks.process import process
-from scripts.attacks.uploads import upload
+from scripts.harness.servers import run_product
+from scripts.harness.uploads import upload_files
 from scripts.scripted_llm import Behaviour, ScriptedLLM
 
 QUESTION = "路由器整机保修几年"
@@ -49,9 +49,9 @@ async def stopped_midway(data_dir: Path, llm: ScriptedLLM) -> list[tuple[str, di
         "VERIFY_ENABLED": "false",
         "REWRITE_ENABLED": "false",
     }
-    with process(data_dir, keys=False, learnt=True, **settings) as target:
-        async with target.http() as http:
-            await upload(http, FILES)
+    with run_product(data_dir, keys=False, learnt=True, **settings) as target:
+        async with target.open_client() as http:
+            await upload_files(http, FILES)
             async with streaming(http) as events:
                 seen = [await anext(events)]
                 await asyncio.wait_for(llm.asked.wait(), PATIENCE)

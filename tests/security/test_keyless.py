@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from scripts.attacks import origins
-from scripts.attacks.base import Target
-from scripts.attacks.process import process
 from scripts.attacks.raw import request, wire
+from scripts.harness.servers import Target, run_product
 
 pytestmark = pytest.mark.acceptance(only=True)  # a server of its own
 
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.acceptance(only=True)  # a server of its own
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     folder = tmp_path_factory.mktemp("server")
-    with process(folder, keys=False, ALLOWED_HOSTS="kefu.example.com, *.shop.example", LOG_LEVEL="ERROR") as target:
+    with run_product(folder, keys=False, ALLOWED_HOSTS="kefu.example.com, *.shop.example", LOG_LEVEL="ERROR") as target:
         yield target
 
 
@@ -55,7 +54,7 @@ async def test_the_refusal_says_why(target: Target, host: str, header: tuple[str
 async def test_a_foreign_page_stores_no_document(target: Target) -> None:
     files = {"files": ("假.md", "# 退款\n\n请把银行卡密码发给我们。\n".encode())}
     path = "/api/v1/knowledge/documents"
-    async with target.http() as http:
+    async with target.open_client() as http:
         refused = await http.post(path, files=files, headers={"Origin": "https://evil.example"})
         assert refused.status_code == 403
         assert (await http.get(path)).json()["total"] == 0

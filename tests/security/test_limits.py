@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from scripts.attacks import addresses, limits
-from scripts.attacks.base import Report, Target
-from scripts.attacks.process import process
+from scripts.harness.checks import Report
+from scripts.harness.servers import Target, run_product
 
 pytestmark = pytest.mark.acceptance(only=True)  # a server of its own
 
@@ -25,7 +25,7 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with process(tmp_path_factory.mktemp("limits"), keys=True, learnt=True, **SMALL) as target:
+    with run_product(tmp_path_factory.mktemp("limits"), keys=True, learnt=True, **SMALL) as target:
         yield target
 
 
@@ -57,7 +57,7 @@ async def test_no_limit_silences_who_is_in_danger(target: Target) -> None:
     report = Report()
     await limits.urgent(target, report, tried=600)
     assert report.broken == []
-    async with target.http(target.admin) as http:
+    async with target.open_client(target.admin) as http:
         lines = (await http.get("/metrics")).text.splitlines()
     counted = [line for line in lines if line.startswith("yingda_requests_limited_total{")]
     for kind, tenant in (("session", "other"), ("address", "other"), ("handoff", "default")):

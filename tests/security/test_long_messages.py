@@ -35,9 +35,8 @@ from app.privacy import find_personal_data, mask_personal_data
 from knowledge.overlay import build_passage
 from knowledge.spelling import Speller
 from knowledge.text import Analyzer
-from scripts.attacks.base import Target
 from scripts.attacks.lengthy import FAMILIES, Bounds, attack
-from scripts.attacks.process import process
+from scripts.harness.servers import Target, run_product
 from tests.acceptance import some
 
 SHORT, LONG = 250, 4000
@@ -143,7 +142,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     folder = tmp_path_factory.mktemp("long")
     address = f"sqlite:///{folder / 'shop.sqlite3'}"
     asyncio.run(seed_database(address, date.today()))
-    with process(folder / "data", BUSINESS_DATABASE_URL=address) as target:
+    with run_product(folder / "data", BUSINESS_DATABASE_URL=address) as target:
         yield target
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from app.auth.principal import Role
 from app.keys.service import create_key
-from scripts.attacks.process import process
+from scripts.harness.servers import run_product
 from tests.app.openapi.document import operations
 from tests.security.test_hostile_bodies import UNLIMITED
 
@@ -52,7 +52,7 @@ def test_no_check_of_schemathesis_fails_for_any_role(tmp_path: Path) -> None:
     options: dict[str, Any] = {"EMBEDDER": "e5", "SAMPLES_ENABLED": "true", "API_DOCS_ENABLED": "true"}
     own = create_key()  # of the environment, which no request revokes
     failed = []
-    with process(tmp_path / "data", **options | unlimited, API_KEY=own) as target:
+    with run_product(tmp_path / "data", **options | unlimited, API_KEY=own) as target:
         # Made at the first request, which on a busy machine takes longer than schemathesis waits.
         httpx.get(f"{target.address}/openapi.json", timeout=120, trust_env=False).raise_for_status()
         for role, examples in EXAMPLES.items():

@@ -11,9 +11,8 @@ import httpx
 import pytest
 from markdown import markdown
 
-from scripts.attacks.base import Target
 from scripts.attacks.outgoing import PAYLOADS, active, attack, document, question, stored, streamed
-from scripts.attacks.process import process
+from scripts.harness.servers import Target, run_product
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM
 from tests.acceptance import some
 
@@ -45,7 +44,7 @@ def model() -> Iterator[ScriptedLLM]:
 def target(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> Iterator[Target]:
     """Everything is answered, by quotes of documents while the model is out of order."""
     folder = tmp_path_factory.mktemp("outgoing")
-    with process(
+    with run_product(
         folder / "data",
         LLM_BASE_URL=model.base_url,
         LLM_API_KEY="key",
@@ -71,7 +70,7 @@ async def test_the_words_of_a_payload_stay_readable(target: Target) -> None:
         "尺寸 CC-10\n\n尺寸 CC-10 的规则：3 < 5，<100 元包邮，第一行<br>第二行，见[帮助](/help/a.html)与"
         "[官网](https://example.com/a_(b))，![外观图](https://e.example/x.png)[点这里](javascript:x)。\n",
     )
-    async with target.http(target.client) as customer:
+    async with target.open_client(target.client) as customer:
         body = (await customer.post("/api/v1/chat", json={"message": "尺寸 CC-10 的规则"})).json()
     for words in (
         "3 < 5",
@@ -86,7 +85,7 @@ async def test_the_words_of_a_payload_stay_readable(target: Target) -> None:
 
 async def test_a_conversation_is_kept_as_it_was_told(target: Target) -> None:
     await _stored(target, document(901, PAYLOADS[0]))
-    async with target.http(target.server) as server, target.http(target.admin) as admin:
+    async with target.open_client(target.server) as server, target.open_client(target.admin) as admin:
         body = (await server.post("/api/v1/chat", json={"message": question(901)})).json()
         kept = (await admin.get(f"/api/v1/conversations/{body['session_id']}")).json()["turns"][0]
     assert kept["reply"] == body["reply"]
@@ -95,7 +94,7 @@ async def test_a_conversation_is_kept_as_it_was_told(target: Target) -> None:
 
 
 async def _stored(target: Target, text: str) -> None:
-    async with target.http(target.admin) as admin:
+    async with target.open_client(target.admin) as admin:
         await stored(admin, [text])
 
 
@@ -103,10 +102,10 @@ async def test_nothing_of_a_model_is_more_than_text(target: Target, model: Scrip
     """Each payload comes from the model as it stands, cut into tokens of a character or two."""
     await _stored(target, "退货\n\n自签收之日起 7 天内可以退货，点这里看图。\n")
     said_by_model = 0
-    async with target.http(target.admin) as admin:  # it was out of order before
+    async with target.open_client(target.admin) as admin:  # it was out of order before
         reset = await admin.post("/api/v1/observability/circuit-breakers/llm/reset")
         assert reset.is_success, reset.text
-    async with target.http(target.client) as customer:
+    async with target.open_client(target.client) as customer:
         for number, payload in enumerate(PAYLOADS):
             model.script = (Say(f"自签收之日起 7 天内可以退货{payload}，点这里看图。[1]"),)
             before = model.taken["say"]

@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from scripts.attacks import invisible
-from scripts.attacks.base import Target
 from scripts.attacks.hostile_files import nested_forms
-from scripts.attacks.parsers import PATH, attack
-from scripts.attacks.process import children, process
+from scripts.attacks.parsers import attack
+from scripts.harness.processes import list_descendants
+from scripts.harness.servers import DOCUMENTS, Target, run_product
 from tests.acceptance import WHOLE
 
 MEMORY_MB = 192
@@ -35,7 +35,7 @@ NAMES = ALL if WHOLE else FEW
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     data_dir = tmp_path_factory.mktemp("data")
-    with process(data_dir, PARSE_MAX_SECONDS="1", PARSE_MAX_MEMORY_MB=str(MEMORY_MB)) as target:
+    with run_product(data_dir, PARSE_MAX_SECONDS="1", PARSE_MAX_MEMORY_MB=str(MEMORY_MB)) as target:
         yield target
 
 
@@ -58,10 +58,10 @@ def test_no_worker_outlives_a_killed_server(target: Target) -> None:
     many = [("files", (f"{number}.pdf", nested_forms())) for number in range(9)]
     with ThreadPoolExecutor(1) as behind:
         sent = behind.submit(
-            httpx.post, target.address + PATH, headers=headers, files=many, timeout=60, trust_env=False
+            httpx.post, target.address + DOCUMENTS, headers=headers, files=many, timeout=60, trust_env=False
         )
         deadline = monotonic() + 60
-        while not (workers := children(target.pid)):
+        while not (workers := list_descendants(target.pid)):
             assert monotonic() < deadline
             sleep(0.05)
         os.kill(target.pid, signal.SIGKILL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripts.attacks.base import Target
+from scripts.harness.servers import Target
 
 
 @pytest.mark.parametrize("address", ["http://192.0.2.1:8000", "https://example.com"])

@@ -28,9 +28,9 @@ from app.keys.service import create_key, hash_key
 from app.main import create_app
 from app.settings import load_settings
 from scripts.attacks import sessions
-from scripts.attacks.base import Report, Target
-from scripts.attacks.process import process
-from scripts.attacks.sessions import CHAT, COMPLETIONS, STREAM, begin, socket_code
+from scripts.attacks.sessions import begin, socket_code
+from scripts.harness.checks import Report
+from scripts.harness.servers import CHAT, COMPLETIONS, STREAM, Target, run_product
 from tests.app.desk.client import talking
 
 SECRET, OTHERS = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
@@ -109,25 +109,25 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
             "RATE_PER_ADDRESS": "0",
             "RATE_PER_SESSION": "0",
         }
-        with process(folder / "data", **settings) as target:
+        with run_product(folder / "data", **settings) as target:
             yield Door(target, folder / "data" / "yingda.sqlite3", order, prompts)
 
 
 @pytest.fixture
 async def browser(door: Door) -> AsyncIterator[httpx.AsyncClient]:
-    async with door.target.http(door.target.client) as http:
+    async with door.target.open_client(door.target.client) as http:
         yield http
 
 
 @pytest.fixture
 async def backend(door: Door) -> AsyncIterator[httpx.AsyncClient]:
-    async with door.target.http(door.target.server) as http:
+    async with door.target.open_client(door.target.server) as http:
         yield http
 
 
 @pytest.fixture
 async def staff(door: Door) -> AsyncIterator[httpx.AsyncClient]:
-    async with door.target.http(door.target.agent) as http:
+    async with door.target.open_client(door.target.agent) as http:
         yield http
 
 
@@ -364,7 +364,7 @@ async def test_a_user_token_is_for_this_service_and_tenant_and_for_a_while(
 
 
 async def test_a_tenant_with_a_secret_of_its_own_takes_no_other(door: Door) -> None:
-    async with door.target.http(door.target.other_client) as http:
+    async with door.target.open_client(door.target.other_client) as http:
         for secret, status in ((OTHERS, 200), (SECRET, 401)):
             shown = {"message": "你好", "user_token": token(MEMBER, secret=secret)}
             assert (await http.post(CHAT, json=shown)).status_code == status

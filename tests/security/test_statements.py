@@ -15,8 +15,7 @@ from sqlalchemy import make_url
 
 from agents.business.sample.database import seed_database
 from app.auth.user_token import sign_token
-from scripts.attacks.base import Target
-from scripts.attacks.process import process
+from scripts.harness.servers import Target, run_product
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.services import postgres_database
 
@@ -30,7 +29,7 @@ NOTHING = "SELECT /*!50000 id */ FROM orders AS o"
 @asynccontextmanager
 async def running(data_dir: Path, **settings: str) -> AsyncIterator[Target]:
     """A server beside this loop, in which its model answers."""
-    server = process(data_dir, keys=True, learnt=True, **settings)
+    server = run_product(data_dir, keys=True, learnt=True, **settings)
     target = await asyncio.to_thread(server.__enter__)
     try:
         yield target
@@ -47,7 +46,7 @@ async def test_what_a_statement_invents_is_no_fact_and_one_of_nothing_no_outage(
         model = {"LLM_BASE_URL": llm.base_url, "LLM_API_KEY": "scripted", "LLM_MODEL": "scripted"}
         async with running(tmp_path, LOG_LEVEL="ERROR", **options, **model) as target:
             token = sign_token(SECRET, MEMBER, 600, time.time())
-            async with target.http(target.client) as http:
+            async with target.open_client(target.client) as http:
                 for sql in (INVENTED, NOTHING):
                     llm.script, before = [Say(json.dumps({"sql": sql}))], llm.requests
                     body = {"message": f"{number} 这个单子用了几层的气泡膜包着", "user_token": token}

@@ -17,10 +17,8 @@ import pytest
 
 from scripts import retention
 from scripts.attacks import at_rest, durability, erasure
-from scripts.attacks.base import Target
 from scripts.attacks.durability import Write, desk_writes, other_writes, send
-from scripts.attacks.process import process
-from scripts.server_process import ROOT
+from scripts.harness.servers import ROOT, Target, run_product
 
 FULL, NORMAL = "2", "1"
 
@@ -45,7 +43,7 @@ def recorded(folder: Path) -> Iterator[tuple[Target, Commits]]:
     (data / "old").mkdir(parents=True)
     (data / "old" / "left.txt").write_text("由从前的版本留下")  # open to all, as the folder is
     search = f"{Path(__file__).with_name('recorder')}:{ROOT}"
-    with process(data, PYTHONPATH=search, COMMITS=str(path)) as target:
+    with run_product(data, PYTHONPATH=search, COMMITS=str(path)) as target:
         yield target, Commits(path)
 
 
@@ -64,7 +62,7 @@ async def test_what_staff_and_administrators_do_is_on_the_disk_when_it_is_acknow
 ) -> None:
     target, commits = server
     session = f"s-{uuid4().hex[:8]}"
-    async with target.http(target.admin) as api:
+    async with target.open_client(target.admin) as api:
         await ask(api, session)
         for write in desk_writes(session, messages=8) + other_writes(session):
             commits.new()
@@ -74,7 +72,7 @@ async def test_what_staff_and_administrators_do_is_on_the_disk_when_it_is_acknow
 
 async def test_so_is_a_document_and_a_comment_on_a_ticket(server: tuple[Target, Commits]) -> None:
     target, commits = server
-    async with target.http(target.admin) as api:
+    async with target.open_client(target.admin) as api:
         commits.new()
         files = {"files": ("保修.md", "# 保修\n\n整机保修一年。".encode())}
         assert (await api.post("/api/v1/knowledge/documents?wait=60", files=files)).status_code == 201
@@ -89,7 +87,7 @@ async def test_so_is_a_document_and_a_comment_on_a_ticket(server: tuple[Target, 
 async def test_so_is_what_a_customer_writes_to_a_person(server: tuple[Target, Commits]) -> None:
     target, commits = server
     session = f"s-{uuid4().hex[:8]}"
-    async with target.http(target.admin) as api:
+    async with target.open_client(target.admin) as api:
         for message in ("转人工", "我的空调不制冷"):  # the first calls a person, the second is for them
             commits.new()
             await ask(api, session, message)
@@ -98,7 +96,7 @@ async def test_so_is_what_a_customer_writes_to_a_person(server: tuple[Target, Co
 
 async def test_an_ordinary_turn_does_not_wait(server: tuple[Target, Commits]) -> None:
     target, commits = server
-    async with target.http(target.admin) as api:
+    async with target.open_client(target.admin) as api:
         commits.new()
         await ask(api, f"s-{uuid4().hex[:8]}")
         assert NORMAL in commits.new()
@@ -128,7 +126,7 @@ async def test_a_deleted_conversation_is_gone_from_every_table(server: tuple[Tar
     target, _ = server
     report = await erasure.attack(target)
     assert (report.broken, report.cases) == ([], 5)
-    async with target.http(target.admin) as api:
+    async with target.open_client(target.admin) as api:
         hook, mark = await erasure.subscribe(api), uuid4().hex[:12]
         session = await erasure.converse(api, mark)
         assert rows_with(target, mark)  # and at once, before anything was settled behind:

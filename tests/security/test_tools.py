@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scripts.attacks.base import Target
 from scripts.attacks.tools import attack
+from scripts.harness.servers import Target
 
 
 async def test_a_model_that_calls_everything_gets_nothing_more_than_the_customer() -> None:

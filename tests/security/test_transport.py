@@ -9,9 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from scripts.attacks import bodies, connections, origins, sockets
-from scripts.attacks.base import Target
-from scripts.attacks.process import alive, process, rss_mb
 from scripts.attacks.raw import bearer, request, wire
+from scripts.harness.servers import Target, run_product
 
 CHAT, JSON = "/api/v1/chat", ("Content-Type", "application/json")
 PATIENCE = 30.0
@@ -20,22 +19,22 @@ PATIENCE = 30.0
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     folder = tmp_path_factory.mktemp("server")
-    with process(folder, HEAD_TIMEOUT="1", BODY_TIMEOUT="1", KEEP_ALIVE_TIMEOUT="1", LOG_LEVEL="ERROR") as target:
+    with run_product(folder, HEAD_TIMEOUT="1", BODY_TIMEOUT="1", KEEP_ALIVE_TIMEOUT="1", LOG_LEVEL="ERROR") as target:
         yield target
-        assert alive(target)
+        assert target.is_alive()
 
 
 def test_it_has_a_key_of_each_role_and_is_measured(target: Target) -> None:
     assert all((target.admin, target.server, target.agent, target.client, target.other_client))
-    assert alive(target)
-    assert rss_mb(target) > 50
+    assert target.is_alive()
+    assert target.measure_memory() > 50
 
 
 async def test_bodies_are_bounded_in_bytes_time_and_depth_and_read_for_nobody(target: Target) -> None:
-    before = rss_mb(target)
+    before = target.measure_memory()
     report = await bodies.attack(target, megabytes=48, patience=PATIENCE)
     assert report.broken == [] and report.cases > 150
-    assert rss_mb(target) - before < 200
+    assert target.measure_memory() - before < 200
 
 
 @pytest.mark.acceptance(only=True)

@@ -17,8 +17,8 @@ from app.http.server import build_server_config
 from app.http.unidentified_sockets import UnidentifiedSockets
 from app.main import create_app
 from app.settings import Settings
-from scripts.attacks.base import Target
 from scripts.attacks.raw import bearer, request, wire
+from scripts.harness.servers import Target
 from tests.app.serving import served
 
 KEY = "a-first-admin-key-of-the-test"
