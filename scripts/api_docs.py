@@ -21,7 +21,7 @@ from agents.types import Outcome
 from app.http.routes import list_roles
 from app.main import create_app
 from app.settings import Settings
-from scripts.marked import ROOT, between, write
+from scripts.marked_pages import ROOT, replace_between, write_files
 from scripts.openapi_text import Schema, Writer, anchor
 
 PAGES = {"zh": Path("docs/api-reference.md"), "en": Path("docs/api-reference.en.md")}
@@ -195,7 +195,7 @@ def _schema_of(told: Mapping[str, Any]) -> Schema | None:
     return told.get("schema") or None
 
 
-def rendered(root: Path = ROOT) -> dict[Path, str]:
+def render_files(root: Path = ROOT) -> dict[Path, str]:
     """What the pages should hold: path from the root -> text."""
     app = create_app(Settings(_env_file=None))
     document = app.openapi()
@@ -207,13 +207,13 @@ def rendered(root: Path = ROOT) -> dict[Path, str]:
         titles, outcomes = dict(_TITLE.findall(guide)), dict(_OUTCOME.findall(guide))
         text = Reference(language, document, roles, titles, outcomes, words).text()
         held = root.joinpath(page).read_text("utf-8")
-        found[page] = between(held, "reference", text)
+        found[page] = replace_between(held, "reference", text)
     return found
 
 
 def main() -> int:
     """Writes the pages."""
-    write(rendered())
+    write_files(render_files())
     return 0
 
 

@@ -7,41 +7,42 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts.diagrams.agents import agents_diagram
-from scripts.diagrams.continuity import CONTINUITY_CHINESE, CONTINUITY_ENGLISH, weights_table
-from scripts.diagrams.handoff import states_diagram, states_table
-from scripts.diagrams.words import AGENTS_CHINESE, AGENTS_ENGLISH, DESK_CHINESE, DESK_ENGLISH
-from scripts.marked import ROOT, between, write
+from scripts.diagrams.agents import draw_agents
+from scripts.diagrams.continuity import build_weights_table
+from scripts.diagrams.handoff import build_states_table, draw_states
+from scripts.diagrams.words import CHINESE, ENGLISH, load_agent_words, load_desk_words, load_weight_words
+from scripts.marked_pages import ROOT, replace_between, write_files
 
-ASSETS = Path("docs/assets")
-# Pages -> the mark around the table, and what stands there.
-_TABLES = {
-    Path("docs/handoff.md"): ("states", states_table(DESK_CHINESE)),
-    Path("docs/handoff.en.md"): ("states", states_table(DESK_ENGLISH)),
-    Path("docs/dialogue.md"): ("weights", weights_table(CONTINUITY_CHINESE)),
-    Path("docs/dialogue.en.md"): ("weights", weights_table(CONTINUITY_ENGLISH)),
-}
+DOCS, ASSETS = Path("docs"), Path("docs/assets")
+# Language -> what follows the name of a file.
+_ENDS = {CHINESE: "", ENGLISH: ".en"}
 
 
-def drawn() -> dict[Path, str]:
+def draw_diagrams() -> dict[Path, str]:
     """The diagrams: path from the root -> SVG."""
-    return {
-        ASSETS / "agents.svg": agents_diagram(AGENTS_CHINESE),
-        ASSETS / "agents.en.svg": agents_diagram(AGENTS_ENGLISH),
-        ASSETS / "handoff.svg": states_diagram(DESK_CHINESE),
-        ASSETS / "handoff.en.svg": states_diagram(DESK_ENGLISH),
-    }
+    drawn = {}
+    for language, end in _ENDS.items():
+        drawn[ASSETS / f"agents{end}.svg"] = draw_agents(load_agent_words(language))
+        drawn[ASSETS / f"handoff{end}.svg"] = draw_states(load_desk_words(language))
+    return drawn
 
 
-def rendered(root: Path = ROOT) -> dict[Path, str]:
+def render_files(root: Path = ROOT) -> dict[Path, str]:
     """What all these files should hold: path from the root -> text."""
-    pages = {path: between(root.joinpath(path).read_text("utf-8"), *table) for path, table in _TABLES.items()}
-    return drawn() | pages
+    files = draw_diagrams()
+    for language, end in _ENDS.items():
+        for name, mark, table in (
+            ("handoff", "states", build_states_table(load_desk_words(language))),
+            ("dialogue", "weights", build_weights_table(load_weight_words(language))),
+        ):
+            page = DOCS / f"{name}{end}.md"
+            files[page] = replace_between(root.joinpath(page).read_text("utf-8"), mark, table)
+    return files
 
 
 def main() -> int:
     """Writes the files."""
-    write(rendered())
+    write_files(render_files())
     return 0
 
 

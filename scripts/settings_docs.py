@@ -15,7 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.settings import Settings
-from scripts.marked import ROOT, between, write
+from scripts.marked_pages import ROOT, replace_between, write_files
 
 PAGE, ENGLISH_PAGE, ENV_FILE = Path("docs/configuration.md"), Path("docs/configuration.en.md"), Path(".env.example")
 UNTRANSLATED = "(no translation yet)"
@@ -42,22 +42,22 @@ def settings() -> list[Setting]:
     ]
 
 
-def rendered(root: Path = ROOT) -> dict[Path, str]:
+def render_files(root: Path = ROOT) -> dict[Path, str]:
     """What the files should hold: path from the root -> text."""
     items = settings()
     page, english = (root.joinpath(path).read_text("utf-8") for path in (PAGE, ENGLISH_PAGE))
     translations = dict(_ROW.findall(english))
     heads = ("变量 | 默认 | 取值 | 含义", "variable | default | values | meaning")
     return {
-        PAGE: between(page, "settings", _table(heads[0], items, {})),
-        ENGLISH_PAGE: between(english, "settings", _table(heads[1], items, translations, UNTRANSLATED)),
+        PAGE: replace_between(page, "settings", _table(heads[0], items, {})),
+        ENGLISH_PAGE: replace_between(english, "settings", _table(heads[1], items, translations, UNTRANSLATED)),
         ENV_FILE: _ENV_HEAD + "".join(f"\n# {item.meaning}\n# {item.name}={item.default}\n" for item in items),
     }
 
 
 def main() -> int:
     """Writes the files."""
-    write(rendered())
+    write_files(render_files())
     return 0
 
 

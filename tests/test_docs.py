@@ -25,7 +25,7 @@ from agents.types import Outcome
 from app.main import create_app
 from app.settings import Settings, load_settings
 from scripts import api_docs
-from scripts.settings_docs import ENV_FILE, UNTRANSLATED, rendered
+from scripts.settings_docs import ENV_FILE, UNTRANSLATED, render_files
 from tests.acceptance import LEFT
 from tests.contracts.test_agents import agent_name
 from tests.docs.guide import GUIDES
@@ -278,7 +278,7 @@ def test_the_api_page_names_every_outcome(page: Path) -> None:
 
 @pytest.fixture(scope="module")
 def reference() -> dict[Path, str]:
-    return api_docs.rendered()
+    return api_docs.render_files()
 
 
 @pytest.mark.parametrize("page", api_docs.PAGES.values(), ids=str)
@@ -293,14 +293,14 @@ def test_the_page_on_agents_tells_which_agent_answers_which_intent(page: Path) -
     assert rows == [(str(intent), agent_name(intent)) for intent in AGENTS]
 
 
-@pytest.mark.parametrize("path", list(rendered()), ids=str)
+@pytest.mark.parametrize("path", list(render_files()), ids=str)
 def test_what_is_said_of_the_settings_is_current(path: Path) -> None:
-    assert ROOT.joinpath(path).read_text("utf-8") == rendered()[path], "run: make settings-docs"
-    assert UNTRANSLATED not in rendered()[path], f"translate the new setting in {path}"
+    assert ROOT.joinpath(path).read_text("utf-8") == render_files()[path], "run: make settings-docs"
+    assert UNTRANSLATED not in render_files()[path], f"translate the new setting in {path}"
 
 
 def test_the_example_configuration_is_that_of_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = [re.sub(r"^# (?=[A-Z0-9_]+=)", "", line) for line in rendered()[ENV_FILE].splitlines()]
+    lines = [re.sub(r"^# (?=[A-Z0-9_]+=)", "", line) for line in render_files()[ENV_FILE].splitlines()]
     tmp_path.joinpath(".env").write_text("\n".join(lines), "utf-8")
     monkeypatch.chdir(tmp_path)
     assert sum("=" in line and not line.startswith("#") for line in lines) == len(Settings.model_fields)

@@ -12,7 +12,7 @@ from agents.business.agent import BusinessAgent
 from agents.registry import AGENTS, Build
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Tier
 from agents.types import Outcome
-from scripts.diagrams.svg import PAD, DrawnBox, DrawnSpan, Sheet, width
+from scripts.diagrams.svg import PAD, DrawnBox, DrawnSpan, Sheet, measure_width
 from scripts.diagrams.words import AgentWords
 
 WIDTH = 760
@@ -40,7 +40,7 @@ _EXITS = {
 IMPORTED_WHEN_BUILT = {BusinessAgent.__name__: BusinessAgent}
 
 
-def agent_class(build: Build) -> type[Agent]:
+def find_agent_class(build: Build) -> type[Agent]:
     """The agent that a builder of the roster says it builds. Raises TypeError when it does not say."""
     function = build.func if isinstance(build, partial) else build
     built: object = get_type_hints(function, localns=IMPORTED_WHEN_BUILT).get("return")
@@ -49,65 +49,69 @@ def agent_class(build: Build) -> type[Agent]:
     return built
 
 
-def agents_diagram(words: AgentWords, roster: Mapping[str, Build] = AGENTS) -> str:
+def draw_agents(words: AgentWords, roster: Mapping[str, Build] = AGENTS) -> str:
     """An SVG."""
     sheet = Sheet(WIDTH, words.title, words.language)
-    y = _steps(sheet, words, 20)
-    y = _evidence(sheet, words, y)
-    y = _decision(sheet, words, y)
-    y = _roster(sheet, words, roster, y)
-    return sheet.svg(_end(sheet, words, y))
+    y = _draw_steps(sheet, words, 20)
+    y = _draw_evidence(sheet, words, y)
+    y = _draw_decision(sheet, words, y)
+    y = _draw_roster(sheet, words, roster, y)
+    return sheet.render(_draw_end(sheet, words, y))
 
 
-def _steps(sheet: Sheet, words: AgentWords, y: int) -> int:
+def _draw_steps(sheet: Sheet, words: AgentWords, y: int) -> int:
     """What happens to every message before anybody judges it; gives the height that is reached."""
     box = DrawnBox(_LEFT, y, 2 * (_SPINE - _LEFT), 30)
-    sheet.box(box, "group", name="start")
-    sheet.centred(box, y + 20, [DrawnSpan(words.start, "bold")])
+    sheet.add_box(box, "group", name="start")
+    sheet.add_centred(box, y + 20, [DrawnSpan(words.start, "bold")])
     for name, (title, detail) in words.steps.items():
         above, box = box, DrawnBox(_LEFT, box.bottom + _GAP, _STEP_WIDTH, _STEP)
-        sheet.arrow([(_SPINE, above.bottom), (_SPINE, box.y)])
-        sheet.box(box, "step", name=name)
-        _titled(sheet, box, title, detail, name)
+        sheet.add_arrow([(_SPINE, above.bottom), (_SPINE, box.y)])
+        sheet.add_box(box, "step", name=name)
+        _add_title(sheet, box, title, detail, name)
         if name in _EXITS:
             kind, said = _EXITS[name]
             out = DrawnBox(_RIGHT - _EXIT_WIDTH, box.y, _EXIT_WIDTH, _STEP)
-            sheet.arrow([(box.right, box.middle[1]), (out.x, out.middle[1])])
-            sheet.box(out, kind, name=f"{name}: {said}")
-            sheet.row(out, out.y + 22, [(PAD, DrawnSpan(words.exits[name], "small"))], DrawnSpan(said, "mono quiet"))
-    sheet.arrow([(_SPINE, box.bottom), (_SPINE, box.bottom + _GAP)])
+            sheet.add_arrow([(box.right, box.middle[1]), (out.x, out.middle[1])])
+            sheet.add_box(out, kind, name=f"{name}: {said}")
+            sheet.add_row(
+                out, out.y + 22, [(PAD, DrawnSpan(words.exits[name], "small"))], DrawnSpan(said, "mono quiet")
+            )
+    sheet.add_arrow([(_SPINE, box.bottom), (_SPINE, box.bottom + _GAP)])
     return box.bottom + _GAP
 
 
-def _titled(sheet: Sheet, box: DrawnBox, title: str, detail: str, name: str = "") -> None:
+def _add_title(sheet: Sheet, box: DrawnBox, title: str, detail: str, name: str = "") -> None:
     columns = [(PAD, DrawnSpan(title, "bold")), (_DETAIL, DrawnSpan(detail, "small"))]
-    sheet.row(box, box.y + 22, columns, DrawnSpan(name, "mono quiet"))
+    sheet.add_row(box, box.y + 22, columns, DrawnSpan(name, "mono quiet"))
 
 
-def _evidence(sheet: Sheet, words: AgentWords, y: int) -> int:
+def _draw_evidence(sheet: Sheet, words: AgentWords, y: int) -> int:
     """What is found out before anybody acts: the tiers of the router, and what is looked at beside them."""
     frame = DrawnBox(_LEFT, y, _RIGHT - _LEFT, 126)
-    sheet.box(frame, "group", name="route")
+    sheet.add_box(frame, "group", name="route")
     title, detail = words.evidence
-    _titled(sheet, frame, title, detail)
-    _lined(sheet, frame, y + 34, "model", {tier.value: words.tiers.get(tier, tier.value) for tier in Tier}, arrows=True)
-    _lined(sheet, frame, y + 78, "step", words.beside)
+    _add_title(sheet, frame, title, detail)
+    _draw_line_of_boxes(
+        sheet, frame, y + 34, "model", {tier.value: words.tiers.get(tier, tier.value) for tier in Tier}, arrows=True
+    )
+    _draw_line_of_boxes(sheet, frame, y + 78, "step", words.beside)
     return frame.bottom
 
 
-def _decision(sheet: Sheet, words: AgentWords, y: int) -> int:
+def _draw_decision(sheet: Sheet, words: AgentWords, y: int) -> int:
     """Every agent bids; who is heard first is told by the ranks."""
-    sheet.arrow([(_SPINE, y), (_SPINE, y + _GAP)])
+    sheet.add_arrow([(_SPINE, y), (_SPINE, y + _GAP)])
     frame = DrawnBox(_LEFT, y + _GAP, _RIGHT - _LEFT, 82)
-    sheet.box(frame, "group", name="decision")
+    sheet.add_box(frame, "group", name="decision")
     title, detail = words.decision
-    _titled(sheet, frame, title, detail)
-    ranks = {rank.name.lower(): words.ranks.get(rank, rank.name.lower()) for rank in Rank}
-    _lined(sheet, frame, frame.y + 34, "agent", ranks, arrows=True)
+    _add_title(sheet, frame, title, detail)
+    ranks = {(name := rank.name.lower()): words.ranks.get(name, name) for rank in Rank}
+    _draw_line_of_boxes(sheet, frame, frame.y + 34, "agent", ranks, arrows=True)
     return frame.bottom
 
 
-def _lined(
+def _draw_line_of_boxes(
     sheet: Sheet, frame: DrawnBox, y: int, kind: str, labels: Mapping[str, str], *, arrows: bool = False
 ) -> None:
     """Boxes side by side, as wide as the frame allows. labels: name -> what is said of it."""
@@ -117,17 +121,17 @@ def _lined(
     for name, label in labels.items():
         x = box.right + gap if box else frame.x + 12
         if box and arrows:
-            sheet.arrow([(box.right, box.middle[1]), (x, box.middle[1])])
+            sheet.add_arrow([(box.right, box.middle[1]), (x, box.middle[1])])
         box = DrawnBox(x, y, size, 36)
-        sheet.box(box, kind, name=name)
+        sheet.add_box(box, kind, name=name)
         spans = [DrawnSpan(label, "bold"), DrawnSpan(_BETWEEN), DrawnSpan(name, "mono quiet")]
-        fits = label != name and width(spans) + 8 <= box.width
-        sheet.centred(box, box.y + 23, spans if fits else spans[:1])
+        fits = label != name and measure_width(spans) + 8 <= box.width
+        sheet.add_centred(box, box.y + 23, spans if fits else spans[:1])
 
 
-def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[str, Build], y: int) -> int:
+def _draw_roster(sheet: Sheet, words: AgentWords, roster: Mapping[str, Build], y: int) -> int:
     """Intents on the left, in the order in which they are heard, and who answers them on the right."""
-    sheet.arrow([(_SPINE, y), (_SPINE, y + _GAP)])
+    sheet.add_arrow([(_SPINE, y), (_SPINE, y + _GAP)])
     intents: dict[str, DrawnBox] = {}
     y += _GAP
     own = [intent for intent in roster if intent not in PRECEDENCE]
@@ -136,40 +140,40 @@ def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[str, Build], y: int
         (words.off_topic, list(OFF_TOPIC)),
     ):
         frame = DrawnBox(_LEFT, y, 2 * (_SPINE - _LEFT), 34 + _ROW * len(group))
-        sheet.box(frame, "group")
-        sheet.text(_INTENTS.x, y + 21, [DrawnSpan(title, "small quiet")])
+        sheet.add_box(frame, "group")
+        sheet.add_text(_INTENTS.x, y + 21, [DrawnSpan(title, "small quiet")])
         for number, intent in enumerate(group):
             intents[intent] = DrawnBox(_INTENTS.x, y + 30 + number * _ROW, _INTENTS.width, _INTENTS.height)
         y = frame.bottom + 10
-    agents = _beside(intents, roster)
+    agents = _place_agents(intents, roster)
     for intent, box in intents.items():
-        sheet.box(box, "step", name=str(intent))
-        sheet.row(
+        sheet.add_box(box, "step", name=str(intent))
+        sheet.add_row(
             box, box.y + 20, [(PAD, DrawnSpan(str(intent), "mono"))], DrawnSpan(words.intents.get(intent, ""), "small")
         )
-        target = agents[agent_class(roster[intent])]
-        sheet.curve((box.right, box.middle[1]), (target.x - 7, target.middle[1]))
-    return _agents(sheet, words, agents, y - 10)
+        target = agents[find_agent_class(roster[intent])]
+        sheet.add_curve((box.right, box.middle[1]), (target.x - 7, target.middle[1]))
+    return _draw_agents(sheet, words, agents, y - 10)
 
 
-def _agents(sheet: Sheet, words: AgentWords, agents: Mapping[type[Agent], DrawnBox], y: int) -> int:
+def _draw_agents(sheet: Sheet, words: AgentWords, agents: Mapping[type[Agent], DrawnBox], y: int) -> int:
     """Every agent, and the line on which their answers go on; gives the height that is reached, y or more."""
     for agent, box in agents.items():
-        sheet.head((box.x, box.middle[1]), (1, 0))
-        sheet.box(box, "agent", name=agent.__name__)
+        sheet.add_head((box.x, box.middle[1]), (1, 0))
+        sheet.add_box(box, "agent", name=agent.__name__)
         label = words.agents.get(agent.name, agent.name)
-        sheet.row(box, box.y + 20, [(PAD, DrawnSpan(agent.__name__, "mono bold"))], DrawnSpan(label, "small"))
-        sheet.line([(box.right, box.middle[1]), (_BUS, box.middle[1])])
+        sheet.add_row(box, box.y + 20, [(PAD, DrawnSpan(agent.__name__, "mono bold"))], DrawnSpan(label, "small"))
+        sheet.add_line([(box.right, box.middle[1]), (_BUS, box.middle[1])])
     end = max(y, *(box.bottom for box in agents.values())) + _GAP
-    sheet.arrow([(_BUS, min(box.middle[1] for box in agents.values())), (_BUS, end)])
+    sheet.add_arrow([(_BUS, min(box.middle[1] for box in agents.values())), (_BUS, end)])
     return end
 
 
-def _beside(intents: Mapping[str, DrawnBox], roster: Mapping[str, Build]) -> dict[type[Agent], DrawnBox]:
+def _place_agents(intents: Mapping[str, DrawnBox], roster: Mapping[str, Build]) -> dict[type[Agent], DrawnBox]:
     """Every agent at the height of what it answers, or as near below as the agent before it leaves room."""
     rows: dict[type[Agent], list[int]] = {}
     for intent, box in intents.items():
-        rows.setdefault(agent_class(roster[intent]), []).append(box.y)
+        rows.setdefault(find_agent_class(roster[intent]), []).append(box.y)
     placed: dict[type[Agent], DrawnBox] = {}
     lowest = 0
     for agent, heights in sorted(rows.items(), key=lambda item: sum(item[1]) / len(item[1])):
@@ -179,23 +183,23 @@ def _beside(intents: Mapping[str, DrawnBox], roster: Mapping[str, Build]) -> dic
     return placed
 
 
-def _end(sheet: Sheet, words: AgentWords, y: int) -> int:
+def _draw_end(sheet: Sheet, words: AgentWords, y: int) -> int:
     """From the agents' parts to the last event; gives the height of the sheet."""
     merge = DrawnBox(_LEFT, y, _RIGHT - _LEFT, _STEP)
-    sheet.box(merge, "agent", name="merge")
+    sheet.add_box(merge, "agent", name="merge")
     title, detail = words.merge
-    _titled(sheet, merge, title, detail)
+    _add_title(sheet, merge, title, detail)
     gap = 30
     size = (merge.width - gap * (len(words.ends) - 1)) // len(words.ends)
     box = None
     for name, label in words.ends.items():
         x = box.right + gap if box else merge.x
         if box:
-            sheet.arrow([(box.right, box.middle[1]), (x, box.middle[1])])
+            sheet.add_arrow([(box.right, box.middle[1]), (x, box.middle[1])])
         else:
-            sheet.arrow([(_SPINE, merge.bottom), (_SPINE, merge.bottom + _GAP)])
+            sheet.add_arrow([(_SPINE, merge.bottom), (_SPINE, merge.bottom + _GAP)])
         box = DrawnBox(x, merge.bottom + _GAP, size, _STEP)
-        sheet.box(box, "person" if name == "desk" else "step", name=f"{name} at the end")
+        sheet.add_box(box, "person" if name == "desk" else "step", name=f"{name} at the end")
         spans = [DrawnSpan(label, "bold"), DrawnSpan(_BETWEEN), DrawnSpan(name, "mono quiet")]
-        sheet.centred(box, box.y + 22, spans if width(spans) + 8 <= box.width else spans[:1])
+        sheet.add_centred(box, box.y + 22, spans if measure_width(spans) + 8 <= box.width else spans[:1])
     return merge.bottom + _GAP + _STEP + 20
