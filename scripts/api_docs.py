@@ -22,7 +22,7 @@ from app.http.routes import list_roles
 from app.main import create_app
 from app.settings import Settings
 from scripts.marked_pages import ROOT, replace_between, write_files
-from scripts.openapi_text import Schema, Writer, anchor
+from scripts.openapi_text import Schema, Writer, build_anchor
 
 PAGES = {"zh": Path("docs/api-reference.md"), "en": Path("docs/api-reference.en.md")}
 GUIDES = {"zh": Path("docs/api.md"), "en": Path("docs/api.en.md")}
@@ -69,77 +69,82 @@ class Reference:
     outcomes: Mapping[str, str]
     words: Mapping[str, Any]
 
-    def text(self) -> str:
+    def render(self) -> str:
         """All of it: outcomes, endpoints by tag, schemas."""
-        return "\n".join([*self._outcomes(), *self._endpoints(), *self._schemas()])
+        return "\n".join([*self._render_outcomes(), *self._render_endpoints(), *self._render_schemas()])
 
-    def _outcomes(self) -> Iterator[str]:
-        yield from (f"## {self._head('outcomes')} {{ #outcomes }}", "", *self._table("outcome"))
+    def _render_outcomes(self) -> Iterator[str]:
+        yield from (f"## {self._get_head('outcomes')} {{ #outcomes }}", "", *self._render_table_head("outcome"))
         yield from (f"| `{item}` | {self.outcomes.get(item.value, UNTRANSLATED)} |" for item in Outcome)
         yield ""
 
-    def _endpoints(self) -> Iterator[str]:
+    def _render_endpoints(self) -> Iterator[str]:
         tags: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
         for path, methods in self.document["paths"].items():
             for method, operation in methods.items():
                 tag = (operation.get("tags") or ["health"])[0]
                 tags.setdefault(tag, []).append((f"{method.upper()} {path}", operation))
         for number, (tag, operations) in enumerate(tags.items(), 1):
-            yield from (f"## {self._tag(tag)} {{ #tag-{number} }}", "")
+            yield from (f"## {self._describe_tag(tag)} {{ #tag-{number} }}", "")
             for endpoint, operation in operations:
-                yield from self._endpoint(endpoint, operation)
+                yield from self._render_endpoint(endpoint, operation)
 
-    def _endpoint(self, endpoint: str, operation: Mapping[str, Any]) -> Iterator[str]:
+    def _render_endpoint(self, endpoint: str, operation: Mapping[str, Any]) -> Iterator[str]:
         slug = re.sub(r"\W+", "-", endpoint.lower()).strip("-")
         title = self.titles.get(endpoint, UNTRANSLATED).replace("](#", f"]({GUIDES['zh'].name}#")
         yield from (f"### `{endpoint}` {{ #{slug} }}", "", title, "")
         yield from (
-            f"{self._head('who')}：{self.roles[endpoint] or self._head('anybody')}".replace("：", self._colon),
+            f"{self._get_head('who')}：{self.roles[endpoint] or self._get_head('anybody')}".replace("：", self._colon),
             "",
         )
-        if parameters := [self._resolved(parameter) for parameter in operation.get("parameters", ())]:
-            yield from self._table("parameters")
+        if parameters := [self._resolve_reference(parameter) for parameter in operation.get("parameters", ())]:
+            yield from self._render_table_head("parameters")
             for found in parameters:
                 needed, described = found.get("required", False), found.get("description", "")
                 schema = found["schema"]
-                yield self._writer.row(found["name"], schema, described, needed=needed, place=found["in"])
+                yield self._writer.render_row(found["name"], schema, described, needed=needed, place=found["in"])
             yield ""
         for kind, body in operation.get("requestBody", {}).get("content", {}).items():
-            yield from (f"{self._head('body')}（`{kind}`）".replace("（", self._open).replace("）", self._close), "")
-            yield from self._body(body["schema"])
-        yield from self._table("statuses")
-        yield from (self._response(status, response) for status, response in sorted(operation["responses"].items()))
+            yield from (
+                f"{self._get_head('body')}（`{kind}`）".replace("（", self._open).replace("）", self._close),
+                "",
+            )
+            yield from self._render_body(body["schema"])
+        yield from self._render_table_head("statuses")
+        yield from (
+            self._render_response(status, response) for status, response in sorted(operation["responses"].items())
+        )
         yield ""
 
-    def _body(self, schema: Schema) -> Iterator[str]:
+    def _render_body(self, schema: Schema) -> Iterator[str]:
         if "properties" in schema:
-            yield from (*self._table("fields"), *self._writer.fields(schema), "")
+            yield from (*self._render_table_head("fields"), *self._writer.render_fields(schema), "")
         else:
-            yield from (self._writer.type_of(schema), "")
+            yield from (self._writer.describe_type(schema), "")
 
-    def _response(self, status: str, response: Mapping[str, Any]) -> str:
-        content = self._resolved(response).get("content", {})
+    def _render_response(self, status: str, response: Mapping[str, Any]) -> str:
+        content = self._resolve_reference(response).get("content", {})
         bodies = [
-            self._writer.type_of(schema) if (schema := _schema_of(body)) else f"`{kind}`"
+            self._writer.describe_type(schema) if (schema := _find_schema(body)) else f"`{kind}`"
             for kind, body in content.items()
         ]
-        return f"| {status} | {self._status(status)} | {' / '.join(bodies) or '—'} |"
+        return f"| {status} | {self._describe_status(status)} | {' / '.join(bodies) or '—'} |"
 
-    def _schemas(self) -> Iterator[str]:
-        yield from (f"## {self._head('schemas')} {{ #schemas }}", "")
+    def _render_schemas(self) -> Iterator[str]:
+        yield from (f"## {self._get_head('schemas')} {{ #schemas }}", "")
         for name, schema in self.document["components"]["schemas"].items():
-            yield from (f"### {name} {{ #{anchor(name)} }}", "")
-            if rows := list(self._writer.fields(schema)):
-                yield from (*self._table("fields"), *rows)
+            yield from (f"### {name} {{ #{build_anchor(name)} }}", "")
+            if rows := list(self._writer.render_fields(schema)):
+                yield from (*self._render_table_head("fields"), *rows)
             else:
-                yield f"{self._head('values')}{self._colon}{self._writer.type_of(schema)}"
+                yield f"{self._get_head('values')}{self._colon}{self._writer.describe_type(schema)}"
             yield ""
 
-    def _table(self, head: str) -> tuple[str, str]:
-        row = self._head(head)
+    def _render_table_head(self, head: str) -> tuple[str, str]:
+        row = self._get_head(head)
         return row, "| " + " | ".join("---" for _ in range(row.count("|") - 1)) + " |"
 
-    def _resolved(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _resolve_reference(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
         found: Any = self.document
         if "$ref" not in item:
             return item
@@ -147,18 +152,18 @@ class Reference:
             found = found[part]
         return dict(found)
 
-    def _head(self, key: str) -> str:
+    def _get_head(self, key: str) -> str:
         return _HEADS[self.language][key]
 
-    def _status(self, status: str) -> str:
+    def _describe_status(self, status: str) -> str:
         pair = self.words["statuses"].get(int(status))
         return str(pair[self._column]) if pair else UNTRANSLATED
 
-    def _tag(self, tag: str) -> str:
+    def _describe_tag(self, tag: str) -> str:
         pair = self.words["tags"].get(tag)
-        return str(pair[self._column]) if pair else self._translated(tag)
+        return str(pair[self._column]) if pair else self._translate_description(tag)
 
-    def _translated(self, description: str) -> str:
+    def _translate_description(self, description: str) -> str:
         """One line. What is in English already stays, in either language."""
         text = " ".join(description.split()).replace("|", r"\|")
         if self.language == "zh" or text.isascii():
@@ -168,7 +173,7 @@ class Reference:
     @property
     def _writer(self) -> Writer:
         known = {name: pair[self._column] for name, pair in self.words["fields"].items()}
-        return Writer(self.language, self._translated, known)
+        return Writer(self.language, self._translate_description, known)
 
     @property
     def _column(self) -> int:
@@ -187,7 +192,7 @@ class Reference:
         return "）" if self.language == "zh" else ")"
 
 
-def _schema_of(told: Mapping[str, Any]) -> Schema | None:
+def _find_schema(told: Mapping[str, Any]) -> Schema | None:
     """Of a body, or of the data of each event of a stream."""
     if item := told.get("itemSchema"):
         data = item["properties"]["data"]
@@ -205,7 +210,7 @@ def render_files(root: Path = ROOT) -> dict[Path, str]:
     for language, page in PAGES.items():
         guide = root.joinpath(GUIDES[language]).read_text("utf-8")
         titles, outcomes = dict(_TITLE.findall(guide)), dict(_OUTCOME.findall(guide))
-        text = Reference(language, document, roles, titles, outcomes, words).text()
+        text = Reference(language, document, roles, titles, outcomes, words).render()
         held = root.joinpath(page).read_text("utf-8")
         found[page] = replace_between(held, "reference", text)
     return found

@@ -7,7 +7,7 @@ import argparse
 from app.auth.principal import check_tenant_id
 
 
-def tenant(text: str) -> str:
+def parse_tenant(text: str) -> str:
     """The id of a tenant, for `type=`."""
     try:
         return check_tenant_id(text)
@@ -15,7 +15,7 @@ def tenant(text: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def positive(text: str) -> int:
+def parse_positive(text: str) -> int:
     """A whole number from 1, for `type=`."""
     number = int(text)
     if number < 1:

@@ -21,30 +21,30 @@ from app.db.migrate import open_migrated
 from app.private import keep_private
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
-from scripts.arguments import tenant
+from scripts.arguments import parse_tenant
 
 MAX_ROWS = 10_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0, 2 for a configuration that cannot work."""
-    options = _parse(arguments)
+    options = _parse_arguments(arguments)
     try:
         settings = load_settings()
         keep_private(settings.data_dir)
-        rows, total = asyncio.run(_read(settings.sql_url, options))
+        rows, total = asyncio.run(_read_actions(settings.sql_url, options))
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)
         return 2
     for row in rows:
-        print(_line(row))
+        print(_format_line(row))
     print(f"{len(rows)} / {total}", file=sys.stderr)
     return 0
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/audit.py", description="查看审计日志")
-    parser.add_argument("--tenant", default=DEFAULT_TENANT, type=tenant, help="哪个租户，默认 default")
+    parser.add_argument("--tenant", default=DEFAULT_TENANT, type=parse_tenant, help="哪个租户，默认 default")
     parser.add_argument("--actor", default="", help="密钥的编号或名称；命令行为 scripts")
     parser.add_argument("--action", default="", help="接口的名称，例如 revoke_key")
     parser.add_argument(
@@ -54,13 +54,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-async def _read(url: str, options: argparse.Namespace) -> tuple[list[AuditAction], int]:
+async def _read_actions(url: str, options: argparse.Namespace) -> tuple[list[AuditAction], int]:
     async with open_migrated(url) as database:
         wanted = AuditFilter(options.actor, [options.action] if options.action else None, outcome=options.outcome)
         return await AuditRepository(database).load_page(options.tenant, wanted, options.limit, 0)
 
 
-def _line(row: AuditAction) -> str:
+def _format_line(row: AuditAction) -> str:
     target = json.dumps(dict(row.target), ensure_ascii=False)
     actor = f"{row.actor_id or '-'} {row.actor}".strip()
     return f"{row.at:%Y-%m-%d %H:%M:%S}  {row.tenant}  {actor}  {row.action}  {target}  {row.outcome or '-'}"

@@ -11,11 +11,11 @@ _SECONDS = 1.0
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 
 
-def other_database(settings: Settings) -> str:
+def warn_of_other_database(settings: Settings) -> str:
     """A warning where the server at HOST and PORT says that it works on another database; empty where none answers
     there, where it is no server of this product, and where the two are the same.
     """
-    address = server_address(settings)
+    address = build_server_address(settings)
     try:
         response = httpx.get(f"{address}/api/v1/health", timeout=_SECONDS, trust_env=False)
         told = response.json() if response.status_code == httpx.codes.OK else {}
@@ -31,7 +31,7 @@ def other_database(settings: Settings) -> str:
     )
 
 
-def server_address(settings: Settings) -> str:
+def build_server_address(settings: Settings) -> str:
     """Where a server with these settings listens, as this machine reaches it."""
     host = _EVERYWHERE.get(settings.host, settings.host)
     return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"

@@ -42,28 +42,28 @@ _TABLE_STEP = 5
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 with a recommendation that keeps the limit, 1 without one or when something could not be read."""
-    options = _parse(arguments)
+    options = _parse_arguments(arguments)
     try:
         settings = load_settings()
         if options.reader:
             return asyncio.run(judge_base(settings, options))
         data = load_set(options.set, options.out_of_domain, chunk_options(settings))
-        probabilities = asyncio.run(_probabilities(settings, data))
+        probabilities = asyncio.run(_measure_probabilities(settings, data))
         rates = list_cutoffs(probabilities)
         best = choose_cutoff(rates, options.max_false_answer)
-        _print(probabilities, rates, best, options.max_false_answer)
+        _print_table(probabilities, rates, best, options.max_false_answer)
         if options.json:
-            text = json.dumps(_report(data, settings, probabilities, rates, best), ensure_ascii=False, indent=2)
+            text = json.dumps(_build_report(data, settings, probabilities, rates, best), ensure_ascii=False, indent=2)
             options.json.write_text(text + "\n", "utf-8")
         if options.png:
-            _plot(options.png, data.name, rates, best, settings.similarity_threshold)
+            _plot_curve(options.png, data.name, rates, best, settings.similarity_threshold)
     except (KnowledgeError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0 if best.met else 1
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="scripts/calibrate.py", description="按标注集给出各个门槛的误答率与误拒率，并推荐一个"
     )
@@ -73,7 +73,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_reader_arguments(parser)
     parser.add_argument("--out-of-domain", type=Path, metavar="FILE", help="域外问题，JSONL：id、text")
     parser.add_argument(
-        "--max-false-answer", type=_rate, metavar="RATE", help="误答率上限；不给则取两种错误率平均最低的"
+        "--max-false-answer", type=_parse_rate, metavar="RATE", help="误答率上限；不给则取两种错误率平均最低的"
     )
     parser.add_argument("--png", type=Path, metavar="OUT.png", help="曲线图写到这里")
     parser.add_argument("--json", type=Path, metavar="OUT", help="全部数字写到这里")
@@ -84,14 +84,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _rate(text: str) -> float:
+def _parse_rate(text: str) -> float:
     value = float(text)
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError("须在 0 到 1 之间")
     return value
 
 
-async def _probabilities(settings: Settings, data: EvalSet) -> Probabilities:
+async def _measure_probabilities(settings: Settings, data: EvalSet) -> Probabilities:
     with (
         closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as cache,
         closing(get_embedder(settings.embedder, cache, build_embedder_options(settings))) as embedder,
@@ -102,44 +102,46 @@ async def _probabilities(settings: Settings, data: EvalSet) -> Probabilities:
             data.chunks, embedder, Analyzer(), reranker, build_retrieval_options(settings), embedded.update
         ) as retriever:
             embedded.close()
-            answerable = await _ask(retriever, data.answerable)
-            return Probabilities(answerable, await _ask(retriever, (*data.unanswerable, *data.out_of_domain)))
+            answerable = await _ask_questions(retriever, data.answerable)
+            return Probabilities(answerable, await _ask_questions(retriever, (*data.unanswerable, *data.out_of_domain)))
 
 
-async def _ask(retriever: Retriever, questions: Sequence[EvalQuestion]) -> list[float]:
+async def _ask_questions(retriever: Retriever, questions: Sequence[EvalQuestion]) -> list[float]:
     texts = [normalise_text(question.text) for question in questions]
     vectors = await retriever.embedder.embed_questions(texts)
     pairs = zip(texts, vectors, strict=True)
     return [
-        _deciding(await retriever.search(text, vector=vector, explain=True), retriever)
+        _find_deciding_threshold(await retriever.search(text, vector=vector, explain=True), retriever)
         for text, vector in show_progress(pairs, len(texts), "提问", "问")
     ]
 
 
-def _deciding(retrieval: Retrieval, retriever: Retriever) -> float:
+def _find_deciding_threshold(retrieval: Retrieval, retriever: Retriever) -> float:
     """The highest threshold at which this question is answered: that of the last candidate that has to survive."""
     place = retriever.options.gate.min_surviving - 1
     ordered = sorted((candidate.probability for candidate in retrieval.candidates), reverse=True)
     return ordered[place] if place < len(ordered) else 0.0
 
 
-def _print(probabilities: Probabilities, rates: Sequence[Cutoff], best: Recommendation, limit: float | None) -> None:
+def _print_table(
+    probabilities: Probabilities, rates: Sequence[Cutoff], best: Recommendation, limit: float | None
+) -> None:
     print(f"能回答的问题 {len(probabilities.answerable)} 个，不能回答的问题 {len(probabilities.open_ones)} 个\n")
     print("  门槛    误拒率    误答率")
     for rate in rates[::_TABLE_STEP]:
-        print(_row(rate))
+        print(_format_row(rate))
     criterion = "误拒率与误答率的平均最低" if limit is None else f"误答率不超过 {limit:.1%} 的门槛里误拒率最低"
     print(f"\n推荐 SIMILARITY_THRESHOLD={best.cutoff.threshold:g}（标准：{criterion}；并列时取最高的门槛）")
-    print(_row(best.cutoff))
+    print(_format_row(best.cutoff))
     if not best.met:
         print("没有门槛能满足这个上限，上面是误答率最低的一个", file=sys.stderr)
 
 
-def _row(rate: Cutoff) -> str:
+def _format_row(rate: Cutoff) -> str:
     return f"  {rate.threshold:.2f}   {rate.false_refusal:7.1%}   {rate.false_answer:7.1%}"
 
 
-def _report(
+def _build_report(
     data: EvalSet,
     settings: Settings,
     probabilities: Probabilities,
@@ -157,7 +159,7 @@ def _report(
     }
 
 
-def _plot(path: Path, title: str, rates: Sequence[Cutoff], best: Recommendation, current: float) -> None:
+def _plot_curve(path: Path, title: str, rates: Sequence[Cutoff], best: Recommendation, current: float) -> None:
     """English words: few servers have a font with Chinese characters."""
     try:
         from matplotlib.figure import Figure

@@ -40,9 +40,9 @@ Event = tuple[str, dict[str, Any]]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code 1 when the chat could not be opened or a single question failed."""
-    options = _parse(arguments)
+    options = _parse_arguments(arguments)
     try:
-        return asyncio.run(_remote(options) if options.url else _local(options))
+        return asyncio.run(_ask_remote(options) if options.url else _answer_here(options))
     except (KeyboardInterrupt, EOFError):
         print()
         return 0
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/chat.py", description="在终端里对话")
     parser.add_argument("question", nargs="*", help="只问这一句；不给则逐句对话，空行或 Ctrl-D 结束")
     parser.add_argument("--url", help="已在运行的服务的地址；不给则由本进程回答")
@@ -68,7 +68,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-async def _local(options: argparse.Namespace) -> int:
+async def _answer_here(options: argparse.Namespace) -> int:
     configure_logging("WARNING")
     settings = load_settings()
     keep_private(settings.data_dir)
@@ -78,41 +78,41 @@ async def _local(options: argparse.Namespace) -> int:
 
         def ask(text: str, session: str) -> AsyncIterator[Event]:
             message = Message(DEFAULT_TENANT, session, text, trace_id=create_id(), proof=Proof(trusted=True))
-            return _from_service(container.chat, message)
+            return _stream_service(container.chat, message)
 
-        return await _converse(ask, options)
+        return await _run_conversation(ask, options)
 
 
-async def _remote(options: argparse.Namespace) -> int:
+async def _ask_remote(options: argparse.Namespace) -> int:
     key = options.key or load_settings().api_key.get_secret_value()
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     headers |= {SESSION_TOKEN: options.session_token} if options.session_token else {}
     async with httpx.AsyncClient(base_url=options.url.rstrip("/"), headers=headers, timeout=120) as client:
 
         def ask(text: str, session: str) -> AsyncIterator[Event]:
-            return _from_server(client, text, session, trace=options.trace)
+            return _stream_server(client, text, session, trace=options.trace)
 
-        return await _converse(ask, options)
+        return await _run_conversation(ask, options)
 
 
-async def _converse(ask: Any, options: argparse.Namespace) -> int:
+async def _run_conversation(ask: Any, options: argparse.Namespace) -> int:
     session = options.session or create_id()
     if options.question:
-        return await _show(ask(" ".join(options.question), session), options.trace)
+        return await _show_turn(ask(" ".join(options.question), session), options.trace)
     print(f"会话 {session}。请输入问题，空行结束。")
     while text := (await asyncio.to_thread(input, "\n您：")).strip():
-        await _show(ask(text, session), options.trace)
+        await _show_turn(ask(text, session), options.trace)
     return 0
 
 
-async def _from_service(chat: ChatService, message: Message) -> AsyncIterator[Event]:
+async def _stream_service(chat: ChatService, message: Message) -> AsyncIterator[Event]:
     try:
         async for event in chat.stream_events(message):
             match event:
                 case TurnStarted():
                     yield "meta", {"agent": event.agent, "intent": event.intent}
                 case Routed():
-                    yield "routed", _choice(event)
+                    yield "routed", _describe_choice(event)
                 case Evidence(question, retrieval):
                     tried = TrialResult(question.normalized_text, retrieval, retrieval.timings_ms, retrieval.degraded)
                     found = SearchResponse.from_result(tried, None, explain=False).model_dump(mode="json")
@@ -127,7 +127,7 @@ async def _from_service(chat: ChatService, message: Message) -> AsyncIterator[Ev
         yield "error", describe(error).build_body(message.trace_id)
 
 
-async def _from_server(client: httpx.AsyncClient, text: str, session: str, *, trace: bool) -> AsyncIterator[Event]:
+async def _stream_server(client: httpx.AsyncClient, text: str, session: str, *, trace: bool) -> AsyncIterator[Event]:
     if trace:
         found = await client.post("/api/v1/knowledge/search", json={"query": text, "explain": True})
         if found.is_success:
@@ -146,7 +146,7 @@ async def _from_server(client: httpx.AsyncClient, text: str, session: str, *, tr
                 yield data["type"], data
 
 
-async def _show(events: AsyncIterator[Event], trace: bool) -> int:
+async def _show_turn(events: AsyncIterator[Event], trace: bool) -> int:
     failed, speaking = 0, False
     async for kind, data in events:
         match kind:
@@ -154,36 +154,36 @@ async def _show(events: AsyncIterator[Event], trace: bool) -> int:
                 if trace:
                     print(f"  [路由] 智能体 {data['agent']}，意图 {data['intent']}")
             case "routed" if trace:
-                print(_chosen(data))
+                print(_format_choice(data))
             case "evidence" if trace:
-                print(_traced(data))
+                print(_format_evidence(data))
             case "token":
                 print(data["text"] if speaking else f"应答：{data['text']}", end="", flush=True)
                 speaking = True
             case "replace":
                 print(f"\n（更正）{data['text']}", end="", flush=True)
             case "done":
-                print(_closing(data, trace))
+                print(_format_closing(data, trace))
             case "error":
                 failed = 1
                 print(f"\n出错了：{data['error']['message']}（{data['error']['code']}）", file=sys.stderr)
     return failed
 
 
-def _choice(routed: Routed) -> dict[str, Any]:
+def _describe_choice(routed: Routed) -> dict[str, Any]:
     """Where the message was sent, and what the agents bid."""
     trace, decision = routed.route.trace, routed.decision
     return {"tier": trace.tier, "verdict": trace.verdict} | decision.to_json()
 
 
-def _chosen(choice: dict[str, Any]) -> str:
+def _format_choice(choice: dict[str, Any]) -> str:
     lines = [f"  [意图] {choice['verdict']}（{choice['tier']}）", f"  [决定] {choice['why']}"]
     for bid in choice["bids"]:
         lines.append(f"    {bid['probability']:.3f} {bid['rank']:8} {bid['intent']:16} {bid['why']}")
     return "\n".join(lines)
 
 
-def _traced(found: dict[str, Any]) -> str:
+def _format_evidence(found: dict[str, Any]) -> str:
     lines = []
     if found.get("rewrite"):
         lines.append(f"  [改写] {found['rewrite']}")
@@ -202,7 +202,7 @@ def _traced(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _closing(response: dict[str, Any], trace: bool) -> str:
+def _format_closing(response: dict[str, Any], trace: bool) -> str:
     data = response["data"]
     lines = [""]
     for source in data["sources"]:

@@ -47,12 +47,12 @@ def build_sync_client() -> str:
     text = (PACKAGE / "async_client.py").read_text("utf-8").partition('"""\n\n')[2]
     for pattern, replacement in _SYNC:
         text = re.sub(pattern, replacement, text)
-    return _formatted(_HEADER.format("The client that waits, made of `async_client.py`") + text)
+    return _format_code(_HEADER.format("The client that waits, made of `async_client.py`") + text)
 
 
 def build_types() -> str:
     """A typed dictionary for each schema of the operations of `TAGS`."""
-    document = narrow_document(TAGS)
+    document = extract_schemas(TAGS)
     with TemporaryDirectory() as folder:
         source, made = Path(folder, "openapi.json"), Path(folder, "types.py")
         source.write_text(json.dumps(document, ensure_ascii=False), "utf-8")
@@ -63,10 +63,10 @@ def build_types() -> str:
     text = re.sub(r"\A(#.*\n)+", "", text).replace(", closed=True", "")
     text = re.sub(r"^from typing_extensions import TypedDict\n", "", text, flags=re.MULTILINE)
     text = text.replace("NotRequired, TypeAlias", "NotRequired, TypeAlias, TypedDict")
-    return _formatted(_HEADER.format("What the server takes and sends, by its OpenAPI document") + text.lstrip())
+    return _format_code(_HEADER.format("What the server takes and sends, by its OpenAPI document") + text.lstrip())
 
 
-def narrow_document(tags: Set[str]) -> dict[str, Any]:
+def extract_schemas(tags: Set[str]) -> dict[str, Any]:
     """The OpenAPI document's schemas that operations with one of these tags have to do with, directly or by another."""
     document = create_app(Settings(_env_file=None, embedder="hash")).openapi()
     schemas = document["components"]["schemas"]
@@ -74,30 +74,30 @@ def narrow_document(tags: Set[str]) -> dict[str, Any]:
         path: {method: told for method, told in methods.items() if not tags.isdisjoint(told.get("tags", ()))}
         for path, methods in document["paths"].items()
     }
-    waiting, kept = list(_references({"paths": paths, "event": schemas["ChatEvent"]})), {"ChatEvent"}
+    waiting, kept = list(_find_references({"paths": paths, "event": schemas["ChatEvent"]})), {"ChatEvent"}
     while waiting:
         name = waiting.pop()
         if name not in kept:
             kept.add(name)
-            waiting += _references(schemas[name])
+            waiting += _find_references(schemas[name])
     wanted = {name: schema for name, schema in schemas.items() if name in kept}
     return {**document, "paths": {}, "webhooks": {}, "components": {"schemas": wanted}}
 
 
-def _references(value: Any) -> Iterator[str]:
+def _find_references(value: Any) -> Iterator[str]:
     """The names of the schemas that a part of the document refers to."""
     if isinstance(value, dict):
         for name, item in value.items():
             if name == "$ref" and item.startswith("#/components/schemas/"):
                 yield item.rsplit("/", 1)[1]
             else:
-                yield from _references(item)
+                yield from _find_references(item)
     elif isinstance(value, list):
         for item in value:
-            yield from _references(item)
+            yield from _find_references(item)
 
 
-def _formatted(text: str) -> str:
+def _format_code(text: str) -> str:
     """As `make format` leaves it."""
     for command in (["check", "--fix", "--exit-zero", "--quiet"], ["format"]):
         done = subprocess.run(

@@ -12,14 +12,14 @@ MAX_BYTES = 2_000_000
 SHIPPED = frozenset({"app/embeddings/shipped_vectors.npz"})
 
 
-def too_large(names: Sequence[str]) -> list[str]:
+def find_too_large(names: Sequence[str]) -> list[str]:
     """Those above MAX_BYTES, with their size; files that a commit deletes are not there any more."""
     sizes = {name: Path(name).stat().st_size for name in names if Path(name).is_file() and name not in SHIPPED}
     return [f"{name}：{size / 1e6:.1f} MB" for name, size in sizes.items() if size > MAX_BYTES]
 
 
 def main(names: Sequence[str]) -> int:
-    found = too_large(names)
+    found = find_too_large(names)
     if found:
         print(f"这些文件超过 {MAX_BYTES / 1e6:.0f} MB，不应提交：", *found, sep="\n", file=sys.stderr)
     return 1 if found else 0

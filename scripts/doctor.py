@@ -32,25 +32,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="scripts/doctor.py", description="检查配置：哪里不对，怎么改")
     parser.add_argument("--json", action="store_true", help="一行一个 JSON，给程序读")
     options = parser.parse_args(arguments)
-    found = asyncio.run(_examined(as_json=options.json))
+    found = asyncio.run(_print_findings(as_json=options.json))
     errors, warnings = found.count(Level.ERROR), found.count(Level.WARNING)
     if not options.json:
         print(f"共 {len(found)} 项：{errors} 个错误，{warnings} 个注意")
     return 1 if errors else 0
 
 
-async def _examined(*, as_json: bool) -> list[Level]:
+async def _print_findings(*, as_json: bool) -> list[Level]:
     try:
         settings = load_settings()
     except InvalidConfiguration as problem:
         wrong = [report_error("配置", line, _FIX) for line in str(problem).splitlines()[1:]]
         for finding in wrong:
-            _tell(finding, as_json=as_json)
+            _print_finding(finding, as_json=as_json)
         return [finding.level for finding in wrong]
     configure_logging("ERROR")
     found = []
     async for finding in examine(settings, has_key=await _has_key(settings)):
-        _tell(finding, as_json=as_json)
+        _print_finding(finding, as_json=as_json)
         found.append(finding.level)
     return found
 
@@ -66,7 +66,7 @@ async def _has_key(settings: Settings) -> bool:
     return same and await has_valid_key(settings.sql_url)
 
 
-def _tell(finding: Diagnosis, *, as_json: bool) -> None:
+def _print_finding(finding: Diagnosis, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(asdict(finding), ensure_ascii=False), flush=True)
         return

@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 async def _run_command(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     settings = {"EMBEDDER": options.embedder}
     if options.command == "faults":
-        return (await run_drill(folder, options.only.split(","), settings)).to_json()
+        return (await run_drill(folder, options.only.split(","), settings)).build_json()
     measure = measure_greedy if options.command == "greedy" else measure_throughput
     return await measure(folder, settings, replicas=options.replicas)
 

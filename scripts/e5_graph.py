@@ -25,10 +25,10 @@ class GraphWriter:
         self._nodes: list[NodeProto] = []
         self._weights = load_initializers(file)
 
-    def write(self) -> ModelProto:
+    def build_model(self) -> ModelProto:
         """From embeddings, shape (texts, tokens, hidden), to the last hidden states, of the same shape."""
         inputs = ["embeddings", "embedding.weight", "embedding.bias"]
-        states = self._add("LayerNormalization", inputs, "embedding", epsilon=self._file.epsilon)
+        states = self._add_node("LayerNormalization", inputs, "embedding", epsilon=self._file.epsilon)
         for layer in range(self._file.layers):
             states = self._add_layer(f"l{layer}", states)
         shape = ["texts", "tokens", self._file.hidden]
@@ -37,36 +37,38 @@ class GraphWriter:
             "e5",
             [helper.make_tensor_value_info("embeddings", TensorProto.FLOAT, shape)],
             [helper.make_tensor_value_info(states, TensorProto.FLOAT, shape)],
-            [external(name, array) for name, array in self._weights.items()],
+            [build_external_tensor(name, array) for name, array in self._weights.items()],
         )
         imports = [helper.make_opsetid("", 20), helper.make_opsetid(_MICROSOFT, 1)]
         return helper.make_model(graph, opset_imports=imports, ir_version=9, producer_name="yingda")
 
     def _add_layer(self, layer: str, states: str) -> str:
         parts = [f"{layer}.{part}" for part in "qkv"]
-        joined = self._multiply(f"{layer}.qkv", states)
+        joined = self._add_product(f"{layer}.qkv", states)
         self._nodes.append(helper.make_node("Split", [joined], parts, axis=-1, num_outputs=len(parts)))
-        context = self._add("MultiHeadAttention", parts, f"{layer}.context", _MICROSOFT, num_heads=self._file.heads)
-        attended = self._normalize(f"{layer}.attention_norm", states, self._multiply(f"{layer}.attention", context))
-        inner = self._add("Gelu", [self._multiply(f"{layer}.inner", attended)], f"{layer}.gelu", _MICROSOFT)
-        return self._normalize(f"{layer}.output_norm", attended, self._multiply(f"{layer}.outer", inner))
+        context = self._add_node(
+            "MultiHeadAttention", parts, f"{layer}.context", _MICROSOFT, num_heads=self._file.heads
+        )
+        attended = self._add_norm(f"{layer}.attention_norm", states, self._add_product(f"{layer}.attention", context))
+        inner = self._add_node("Gelu", [self._add_product(f"{layer}.inner", attended)], f"{layer}.gelu", _MICROSOFT)
+        return self._add_norm(f"{layer}.output_norm", attended, self._add_product(f"{layer}.outer", inner))
 
-    def _normalize(self, norm: str, states: str, added: str) -> str:
+    def _add_norm(self, norm: str, states: str, added: str) -> str:
         inputs = [states, added, f"{norm}.weight", f"{norm}.bias"]
-        return self._add("SkipLayerNormalization", inputs, norm, _MICROSOFT, epsilon=self._file.epsilon)
+        return self._add_node("SkipLayerNormalization", inputs, norm, _MICROSOFT, epsilon=self._file.epsilon)
 
-    def _multiply(self, product: str, states: str) -> str:
+    def _add_product(self, product: str, states: str) -> str:
         rows, blocks, _ = self._weights[f"{product}.weight"].shape
         inputs = [states, f"{product}.weight", f"{product}.scale", "", "", f"{product}.bias"]
         sizes = {"N": rows, "K": blocks * BLOCK, "bits": 4, "block_size": BLOCK, "accuracy_level": 4}
-        return self._add("MatMulNBits", inputs, f"{product}.sum", _MICROSOFT, **sizes)
+        return self._add_node("MatMulNBits", inputs, f"{product}.sum", _MICROSOFT, **sizes)
 
-    def _add(self, kind: str, inputs: Sequence[str], output: str, domain: str = "", **attributes: Any) -> str:
+    def _add_node(self, kind: str, inputs: Sequence[str], output: str, domain: str = "", **attributes: Any) -> str:
         self._nodes.append(helper.make_node(kind, inputs, [output], domain=domain, **attributes))
         return output
 
 
-def external(name: str, array: Any) -> TensorProto:
+def build_external_tensor(name: str, array: Any) -> TensorProto:
     """An initializer whose values are given when the graph is loaded."""
     tensor = TensorProto(name=name, data_type=helper.np_dtype_to_tensor_dtype(array.dtype), dims=array.shape)
     tensor.data_location = TensorProto.EXTERNAL
@@ -76,15 +78,15 @@ def external(name: str, array: Any) -> TensorProto:
     return tensor
 
 
-def graph() -> bytes:
+def build_graph() -> bytes:
     """As it is kept."""
-    content: bytes = GraphWriter(WeightsFile(find_weights())).write().SerializeToString()
+    content: bytes = GraphWriter(WeightsFile(find_weights())).build_model().SerializeToString()
     return content
 
 
 def main() -> None:
     """Writes the file."""
-    GRAPH.write_bytes(graph())
+    GRAPH.write_bytes(build_graph())
 
 
 if __name__ == "__main__":

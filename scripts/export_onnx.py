@@ -31,13 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.output is None and not Path(options.model).is_dir():
         parser.error("按名称导出时要用 --output 给出文件夹")
-    for graph in export(options.model, options.output or Path(options.model), options.hub):
+    for graph in export_model(options.model, options.output or Path(options.model), options.hub):
         size = sum(path.stat().st_size for path in graph.parent.glob(f"{graph.name}*"))
         print(f"{graph}（{size / 1e6:.0f} MB）")
     return 0
 
 
-def export(model: str, output: Path, hub: str = "") -> list[Path]:
+def export_model(model: str, output: Path, hub: str = "") -> list[Path]:
     """Writes a graph in floats and one in 8-bit integers, with tokenizer and configuration where they are missing.
 
     Returns the two graphs. Raises ValueError where the graph computes something else, and whatever transformers raises
@@ -56,12 +56,12 @@ def export(model: str, output: Path, hub: str = "") -> list[Path]:
     folder.mkdir(exist_ok=True)
     is_reranker = any(name.endswith(RERANKER) for name in config.architectures or ())
     graphs = [folder / GRAPHS["onnx"], folder / GRAPHS["onnx_int8"]]
-    _write_graphs(_load(model, is_reranker), graphs[0], graphs[1])
+    _write_graphs(_load_model(model, is_reranker), graphs[0], graphs[1])
     write_source(graphs, checkpoint.get_identity())
     return graphs
 
 
-def _load(model: str, is_reranker: bool) -> Any:
+def _load_model(model: str, is_reranker: bool) -> Any:
     from transformers import AutoModel, AutoModelForSequenceClassification
 
     if is_reranker:
@@ -95,10 +95,10 @@ def _write_graphs(model: Any, floats: Path, integers: Path) -> None:
         for left in path.parent.glob(f"{path.name}*"):
             left.unlink()
         exporter.save_program(graph, path)
-    _check(model, floats)
+    _check_graph(model, floats)
 
 
-def _check(model: Any, graph: Path) -> None:
+def _check_graph(model: Any, graph: Path) -> None:
     """Raises ValueError unless the graph gives what the model gives, at another length and with padding: the exporter
     calls itself experimental.
     """

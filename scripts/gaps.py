@@ -30,26 +30,26 @@ from app.settings import Settings, load_settings
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import InvalidConfiguration
-from scripts.arguments import tenant
+from scripts.arguments import parse_tenant
 
 MOST = 50
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0, 1 where there is no such gap, 2 for a configuration that cannot work."""
-    options = _parse(arguments)
+    options = _parse_arguments(arguments)
     try:
         settings = load_settings()
         keep_private(settings.data_dir)
-        return asyncio.run(_run(options, settings))
+        return asyncio.run(_run_command(options, settings))
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)
         return 2
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/gaps.py", description="知识缺口：列出、查看、挖掘、衡量归类")
-    parser.add_argument("--tenant", type=tenant, default=DEFAULT_TENANT)
+    parser.add_argument("--tenant", type=parse_tenant, default=DEFAULT_TENANT)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="待处理的缺口，问得多、在涨的在前")
     show = commands.add_parser("show", help="一个缺口的问题与草稿")
@@ -61,19 +61,19 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-async def _run(options: argparse.Namespace, settings: Settings) -> int:
+async def _run_command(options: argparse.Namespace, settings: Settings) -> int:
     if options.command == "measure":
         sets = yaml.safe_load(options.file.read_text(encoding="utf-8"))
         embedder = get_embedder(settings.embedder)
         for name, topics in sets.items():
-            print(f"{name}: {await measured(embedder, topics)}")
+            print(f"{name}: {await measure_clusters(embedder, topics)}")
         embedder.close()
         return 0
     async with open_migrated(settings.sql_url) as database:
-        return await _looked(options, database)
+        return await _run_in_database(options, database)
 
 
-async def measured(embedder: Embedder, topics: Mapping[str, Sequence[str]]) -> str:
+async def measure_clusters(embedder: Embedder, topics: Mapping[str, Sequence[str]]) -> str:
     """How questions of known topics are clustered. Purity: the share that is with the topic of most of its cluster."""
     labels = [name for name, questions in topics.items() for _ in questions]
     vectors = await embedder.embed_questions([question for questions in topics.values() for question in questions])
@@ -83,7 +83,7 @@ async def measured(embedder: Embedder, topics: Mapping[str, Sequence[str]]) -> s
     return f"{len(labels)} 个问题，{len(topics)} 个话题 -> {len(found)} 个缺口，纯度 {right / len(labels):.2f}"
 
 
-async def _looked(options: argparse.Namespace, database: Database) -> int:
+async def _run_in_database(options: argparse.Namespace, database: Database) -> int:
     gaps = GapRepository(database)
     if options.command == "mine":
         run = await RunRepository(database).add(options.tenant, "gap_mining", {"days": options.days})

@@ -36,8 +36,8 @@ from app.wiring.reading import open_reader
 from knowledge.errors import KnowledgeError
 from knowledge.parsing.registry import LEGACY, PARSERS
 from knowledge.types import FaqColumns
-from scripts.arguments import positive, tenant
-from scripts.beside_server import other_database
+from scripts.arguments import parse_positive, parse_tenant
+from scripts.beside_server import warn_of_other_database
 
 _LABELS = {
     FileOutcome.CREATED: "新增",
@@ -57,22 +57,22 @@ _SKIPPED = {Skipped.LINK: "符号链接", Skipped.UNSUPPORTED: "类型不支持"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 when every file answers, 1 when one failed or the index did not follow in time."""
-    options = _parse(arguments)
+    options = _parse_arguments(arguments)
     try:
         skipped: Counter[Skipped] = Counter()
         files: list[Any]
         if options.distributed:
-            files = find_stored(options.paths, partial(_skip, skipped), options.folder)
+            files = find_stored(options.paths, partial(_report_skipped, skipped), options.folder)
         else:
-            files = find_files(map(Path, options.paths), partial(_skip, skipped), options.folder)
+            files = find_files(map(Path, options.paths), partial(_report_skipped, skipped), options.folder)
         settings = load_settings()
         keep_private(settings.data_dir)
-        if warning := other_database(settings):
+        if warning := warn_of_other_database(settings):
             print(warning, file=sys.stderr)
         lock = DataDirLock(settings.data_dir)
         owns_index = lock.try_acquire()
         try:
-            return asyncio.run(_run(settings, options, files, skipped, owns_index))
+            return asyncio.run(_run_ingestion(settings, options, files, skipped, owns_index))
         finally:
             lock.release()
     except FileNotFoundError as error:
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/ingest.py", description="把文件或目录导入知识库")
     parser.add_argument("paths", nargs="+", metavar="PATH", help="文件或目录；目录逐层查找，其中的符号链接不导入")
     parser.add_argument(
@@ -90,9 +90,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="用 Ray 由多个进程或多台机器解析、向量化；PATH 也可以是 s3://桶/目录 等",
     )
-    parser.add_argument("--workers", type=positive, default=2, metavar="N", help="--distributed 的进程数，默认 2")
+    parser.add_argument("--workers", type=parse_positive, default=2, metavar="N", help="--distributed 的进程数，默认 2")
     parser.add_argument("--ray", default="", metavar="地址", help="已有的 Ray 集群；不给时在本机临时启动一个")
-    parser.add_argument("--ray-memory", type=positive, default=256, metavar="MB", help="本机 Ray 的对象内存，默认 256")
+    parser.add_argument(
+        "--ray-memory", type=parse_positive, default=256, metavar="MB", help="本机 Ray 的对象内存，默认 256"
+    )
     parser.add_argument(
         "--folder",
         metavar="目录",
@@ -101,7 +103,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--category", help="文档分类；不给时取目录下第一层子目录名")
     parser.add_argument("--tag", action="append", dest="tags", metavar="TAG", help="文档标签，可重复")
-    parser.add_argument("--tenant", default=DEFAULT_TENANT, type=tenant, help="租户，默认 default")
+    parser.add_argument("--tenant", default=DEFAULT_TENANT, type=parse_tenant, help="租户，默认 default")
     parser.add_argument("--wait", type=float, default=300.0, metavar="秒", help="等待索引的最长时间，默认 300")
     parser.add_argument("--question-column", metavar="列", help="问答表里的问题列：表头里的名字，或列号（B）")
     parser.add_argument("--answer-column", metavar="列", help="问答表里的答案列；和 --question-column 一起给")
@@ -116,12 +118,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _skip(skipped: Counter[Skipped], path: Path, why: Skipped) -> None:
+def _report_skipped(skipped: Counter[Skipped], path: Path, why: Skipped) -> None:
     skipped[why] += 1
     print(f"跳过  {path}：{_REASONS[why]}")
 
 
-async def _run(
+async def _run_ingestion(
     settings: Settings, options: argparse.Namespace, files: list[Any], skipped: Counter[Skipped], owns_index: bool
 ) -> int:
     if not owns_index:
@@ -129,14 +131,14 @@ async def _run(
     if options.distributed:
         limits = RayOptions(options.workers, options.ray_memory, options.ray)
         with run_ray(limits):  # first: it forks, which is safe while no client of a store has threads
-            reports = await _distributed(settings, options, files, owns_index, limits)
-        return _report(reports, skipped, options.wait)
+            reports = await _ingest_distributed(settings, options, files, owns_index, limits)
+        return _print_reports(reports, skipped, options.wait)
     async with open_knowledge(settings, owns_index=owns_index, wait_seconds=options.wait) as base:
-        reports = await _ingest(base, settings, options, files)
-    return _report(reports, skipped, options.wait)
+        reports = await _ingest_files(base, settings, options, files)
+    return _print_reports(reports, skipped, options.wait)
 
 
-async def _distributed(
+async def _ingest_distributed(
     settings: Settings, options: argparse.Namespace, files: list[StoredFile], owns_index: bool, limits: RayOptions
 ) -> list[FileReport]:
     """Inside `run_ray`. A run that is killed is begun again and goes on where it was."""
@@ -144,8 +146,8 @@ async def _distributed(
         reader, reports = PreparedReader(here), []
         async with open_knowledge(settings, owns_index=owns_index, wait_seconds=options.wait, reader=reader) as base:
             labels = Labels(options.category, tuple(options.tags) if options.tags else None)
-            mass = MassIngestion(base, reader, labels, _change(options))
-            work = await mass.build_work(settings, options.tenant, files, _columns(options))
+            mass = MassIngestion(base, reader, labels, _read_change(options))
+            work = await mass.build_work(settings, options.tenant, files, _read_columns(options))
             with IngestionBar([1] * len(files), "导入") as bar:
                 async for report in mass.run(work, limits):
                     reports.append(report)
@@ -156,20 +158,20 @@ async def _distributed(
         return [replace(report, ready=ready and report.error is None) for report in reports]
 
 
-def _columns(options: argparse.Namespace) -> FaqColumns | None:
+def _read_columns(options: argparse.Namespace) -> FaqColumns | None:
     return FaqColumns(options.question_column, options.answer_column) if options.question_column else None
 
 
-def _change(options: argparse.Namespace) -> Change:
+def _read_change(options: argparse.Namespace) -> Change:
     return Change(options.author, options.reason, options.draft)
 
 
-async def _ingest(
+async def _ingest_files(
     base: KnowledgeBase, settings: Settings, options: argparse.Namespace, files: list[FoundFile]
 ) -> list[FileReport]:
     reports: list[FileReport] = []
     tags = tuple(options.tags) if options.tags else None
-    columns, change = _columns(options), _change(options)
+    columns, change = _read_columns(options), _read_change(options)
     with IngestionBar([file.size for file in files], "导入") as bar:
         for category, group in groupby(files, key=lambda file: file.category):
             chosen = options.category if options.category is not None else category or None
@@ -178,7 +180,7 @@ async def _ingest(
     return reports
 
 
-def _report(reports: list[FileReport], skipped: Counter[Skipped], waited: float) -> int:
+def _print_reports(reports: list[FileReport], skipped: Counter[Skipped], waited: float) -> int:
     for report in reports:
         detail = f"：{report.error}" if report.error else f"（{report.chunks} 个片段）"
         if report.same_as:

@@ -19,13 +19,13 @@ from scripts.integration import browser, clients, pages, replicas, restored, ret
 from scripts.integration.base import Part, Room
 
 PARTS: dict[str, Part] = {
-    "uploads": uploads.run,
-    "clients": clients.run,
-    "browser": browser.run,
-    "retries": retries.run,
-    "restored": restored.run,
-    "replicas": replicas.run,
-    "pages": pages.run,
+    "uploads": uploads.run_uploads,
+    "clients": clients.run_clients,
+    "browser": browser.run_browser,
+    "retries": retries.run_retries,
+    "restored": restored.run_restored,
+    "replicas": replicas.run_replicas,
+    "pages": pages.run_pages,
 }
 # Where the databases for two processes are made, and dropped afterwards.
 POSTGRES = "postgresql://postgres@127.0.0.1:5432/postgres"

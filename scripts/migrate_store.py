@@ -27,7 +27,7 @@ ADDRESS = {"chroma": "CHROMA_URL", "milvus": "MILVUS_URI"}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 when the target holds everything, 1 when not; the configured store is kept then."""
-    options = _parse(arguments)
+    options = _parse_arguments(arguments)
     target = StorePlace(options.to, options.url)
     try:
         settings = load_settings()
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("目标就是现在配置的存储，没有要迁移的", file=sys.stderr)
             return 1
         keep_private(settings.data_dir)
-        moved = _locked(settings, target, options)
+        moved = _run_locked(settings, target, options)
     except (KnowledgeError, AppError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -47,24 +47,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _locked(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[MigratedBase]:
+def _run_locked(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[MigratedBase]:
     lock = DataDirLock(settings.data_dir)
     if not lock.try_acquire():
         raise InvalidConfiguration(f"DATA_DIR={settings.data_dir} 正被使用：请先停下用它的服务")
     try:
-        return asyncio.run(_run(settings, target, options))
+        return asyncio.run(_move_bases(settings, target, options))
     finally:
         lock.release()
 
 
-async def _run(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[MigratedBase]:
+async def _move_bases(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[MigratedBase]:
     moved = await migrate_stores(settings, target, options.tenant)
     if options.drop:
         await drop_bases(settings, [item.tenant for item in moved])
     return moved
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/migrate_store.py", description="把知识库迁移到另一个向量库")
     parser.add_argument("--to", choices=tuple(STORES), required=True, metavar="S", help="迁移到：" + "、".join(STORES))
     parser.add_argument("--url", default="", metavar="URL", help="目标服务器的地址；不给则在 DATA_DIR 里")

@@ -15,29 +15,29 @@ PACKAGES = ("knowledge", "agents", "app")
 TABLES = "tables.py"
 
 
-def place(module: Path) -> Path:
+def get_test_path(module: Path) -> Path:
     """Where the tests of a module belong, both relative to the root."""
     return Path("tests") / module.with_name(f"test_{module.name}")
 
 
-def without(packages: Sequence[str] = PACKAGES, root: Path = ROOT) -> Iterator[Path]:
+def find_untested(packages: Sequence[str] = PACKAGES, root: Path = ROOT) -> Iterator[Path]:
     """The modules that nothing mirrors, relative to the root."""
     for package in packages:
         for path in sorted(root.joinpath(package).rglob("*.py")):
             module = path.relative_to(root)
             plain = "migrations" not in module.parts and path.name not in ("__init__.py", "__main__.py", TABLES)
-            if plain and not root.joinpath(place(module)).exists():
+            if plain and not root.joinpath(get_test_path(module)).exists():
                 yield module
 
 
-def strays(packages: Sequence[str] = PACKAGES, root: Path = ROOT) -> Iterator[Path]:
+def find_strays(packages: Sequence[str] = PACKAGES, root: Path = ROOT) -> Iterator[Path]:
     """Tests that are called like one module or folder, and lie elsewhere; those of a whole folder may lie in it."""
     homes: dict[str, set[Path]] = {}
     for package in packages:
         for path in root.joinpath(package).rglob("*.py"):
             module = path.relative_to(root)
             module = module.parent.with_suffix(".py") if path.name == "__init__.py" else module
-            homes.setdefault(f"test_{module.name}", set()).add(place(module))
+            homes.setdefault(f"test_{module.name}", set()).add(get_test_path(module))
     for package in packages:
         for path in sorted(root.joinpath("tests", package).rglob("test_*.py")):
             known = homes.get(path.name, set())
@@ -50,9 +50,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("packages", nargs="*", default=PACKAGES, metavar="PACKAGE")
     packages = parser.parse_args().packages
-    for module in without(packages):
+    for module in find_untested(packages):
         print(module.as_posix())
-    for test in strays(packages):
+    for test in find_strays(packages):
         print(f"{test.as_posix()} lies elsewhere than its module")
     return 0
 

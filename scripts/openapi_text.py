@@ -29,49 +29,54 @@ class Writer:
     translated: Callable[[str], str]
     known: Mapping[str, str]
 
-    def type_of(self, schema: Schema) -> str:
+    def describe_type(self, schema: Schema) -> str:
         """What a value may be; other schemas of the document are links."""
         if "$ref" in schema:
             name = schema["$ref"].removeprefix(_REF)
-            return f"[{name}](#{anchor(name)})"
+            return f"[{name}](#{build_anchor(name)})"
         if "const" in schema or "enum" in schema:
             values = schema["enum"] if "enum" in schema else [schema["const"]]
             return r" \| ".join(f"`{value}`" for value in values)
         if members := schema.get("anyOf") or schema.get("oneOf"):
-            return r" \| ".join(dict.fromkeys(self.type_of(member) for member in members))
+            return r" \| ".join(dict.fromkeys(self.describe_type(member) for member in members))
         if schema.get("type") == "array":
-            return f"{self.word('list')}<{self.type_of(schema.get('items', {}))}>".replace("<", "&lt;")
+            return f"{self.get_word('list')}<{self.describe_type(schema.get('items', {}))}>".replace("<", "&lt;")
         if isinstance(inner := schema.get("additionalProperties"), Mapping):
-            return f"{self.word('map')}<{self.type_of(inner)}>".replace("<", "&lt;")
+            return f"{self.get_word('map')}<{self.describe_type(inner)}>".replace("<", "&lt;")
         return _FORMATS.get(schema.get("format", ""), str(schema.get("type", "any")))
 
-    def fields(self, schema: Schema) -> Iterator[str]:
+    def render_fields(self, schema: Schema) -> Iterator[str]:
         """Rows of a table: name, type, whether it has to be there, meaning."""
         required = schema.get("required", ())
         for name, field in schema.get("properties", {}).items():
-            yield self.row(name, field, field.get("description", ""), needed=name in required)
+            yield self.render_row(name, field, field.get("description", ""), needed=name in required)
 
-    def row(self, name: str, schema: Schema, description: str, *, needed: bool, place: str = "") -> str:
+    def render_row(self, name: str, schema: Schema, description: str, *, needed: bool, place: str = "") -> str:
         """A row of a table. place: of a parameter, in a column of its own."""
         meaning = self.translated(description) if description else self.known.get(name, "")
         told = [meaning] if meaning else []
-        told += [bounds] if (bounds := "，".join(self._bounds(schema))) else []
+        told += [bounds] if (bounds := "，".join(self._describe_bounds(schema))) else []
         joined = ("；" if self.language == "zh" else "; ").join(told)
         if self.language == "en":
             joined = joined.replace("，", ", ")
-        cells = [f"`{name}`", *([place] if place else []), self.type_of(schema), self.word("yes" if needed else "no")]
+        cells = [
+            f"`{name}`",
+            *([place] if place else []),
+            self.describe_type(schema),
+            self.get_word("yes" if needed else "no"),
+        ]
         return f"| {' | '.join(cells)} | {joined} |"
 
-    def word(self, key: str) -> str:
+    def get_word(self, key: str) -> str:
         """A word of the tables."""
         return _WORDS[self.language][key]
 
-    def _bounds(self, schema: Schema) -> Iterator[str]:
+    def _describe_bounds(self, schema: Schema) -> Iterator[str]:
         for member in (schema, *schema.get("anyOf", ())):
             for low, high, unit in (
                 ("minimum", "maximum", ""),
-                ("minLength", "maxLength", f" {self.word('chars')}"),
-                ("minItems", "maxItems", f" {self.word('items')}"),
+                ("minLength", "maxLength", f" {self.get_word('chars')}"),
+                ("minItems", "maxItems", f" {self.get_word('items')}"),
             ):
                 least, most = member.get(low), member.get(high)
                 if least is not None and most is not None:
@@ -81,9 +86,9 @@ class Writer:
             if member.get("pattern", VISIBLE) not in (VISIBLE, NO_NULL):
                 yield "`" + member["pattern"].replace("|", r"\|") + "`"
         if (default := schema.get("default")) not in (None, "", [], {}):
-            yield f"{self.word('default')} `{str(default).lower() if isinstance(default, bool) else default}`"
+            yield f"{self.get_word('default')} `{str(default).lower() if isinstance(default, bool) else default}`"
 
 
-def anchor(name: str) -> str:
+def build_anchor(name: str) -> str:
     """Where a schema is described."""
     return f"schema-{name.lower()}"

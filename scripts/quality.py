@@ -22,7 +22,7 @@ from app.quality.repository import StoredIssue
 from app.settings import Settings, load_settings
 from app.wiring.quality import check_alone, check_by_server, open_issues
 from knowledge.errors import KnowledgeError
-from scripts.arguments import tenant
+from scripts.arguments import parse_tenant
 
 _MARKS = {"high": "高", "medium": "中", "low": "低"}
 
@@ -30,7 +30,7 @@ _MARKS = {"high": "高", "medium": "中", "low": "低"}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 when nothing grave is open, 1 when something is, 2 when the check failed."""
     parser = argparse.ArgumentParser(prog="scripts/quality.py", description="检查知识库的质量")
-    parser.add_argument("--tenant", type=tenant, default="default", metavar="T", help="租户，默认 default")
+    parser.add_argument("--tenant", type=parse_tenant, default="default", metavar="T", help="租户，默认 default")
     parser.add_argument("--document", default="", metavar="ID", help="只检查这一篇")
     parser.add_argument("--kind", choices=[kind.value for kind in IssueKind], help="只列这一种问题")
     parser.add_argument("--show", action="store_true", help="不检查，只列出上一次的结果")
@@ -39,19 +39,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = load_settings()
         keep_private(settings.data_dir)
         if not options.show:
-            _check(settings, options.tenant, options.document)
+            _run_check(settings, options.tenant, options.document)
         kind = IssueKind(options.kind) if options.kind else None
         issues = asyncio.run(open_issues(settings, options.tenant, kind, options.document))
     except (KnowledgeError, AppError) as error:
         print(error, file=sys.stderr)
         return 2
     for issue in issues:
-        print(_line(issue))
+        print(_format_line(issue))
     print(f"待处理 {len(issues)} 个")
     return int(any(issue.severity == "high" for issue in issues))
 
 
-def _check(settings: Settings, tenant_id: str, document_id: str) -> None:
+def _run_check(settings: Settings, tenant_id: str, document_id: str) -> None:
     lock = DataDirLock(settings.data_dir)
     if not lock.try_acquire():
         asyncio.run(check_by_server(settings, tenant_id, document_id))
@@ -62,7 +62,7 @@ def _check(settings: Settings, tenant_id: str, document_id: str) -> None:
         lock.release()
 
 
-def _line(issue: StoredIssue) -> str:
+def _format_line(issue: StoredIssue) -> str:
     return f"[{_MARKS[issue.severity]}] {issue.kind} 《{issue.title}》 {issue.detail}"
 
 

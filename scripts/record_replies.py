@@ -69,7 +69,7 @@ def find_passages(question: str, chunks: Mapping[str, Chunk]) -> list[str]:
     return sorted(scores, key=lambda key: -scores[key])[:PASSAGES]
 
 
-def candidates_of(chunks: Sequence[Chunk]) -> tuple[Candidate, ...]:
+def build_candidates(chunks: Sequence[Chunk]) -> tuple[Candidate, ...]:
     """Chunks as the search hands them over."""
     return tuple(Candidate(chunk, 1, 1, 0.8, 5.0, 0.01, "test", 0.8, 0.9, GateVerdict.PASS) for chunk in chunks)
 
@@ -84,7 +84,9 @@ class Recorder:
         self._shaped, self._plain = EndpointModel(options), EndpointModel(plain)
         self.written = 0
 
-    async def play(self, company: str, says: Sequence[str], chunks: Mapping[str, Chunk], *, written: bool) -> None:
+    async def run_conversation(
+        self, company: str, says: Sequence[str], chunks: Mapping[str, Chunk], *, written: bool
+    ) -> None:
         """One conversation. written: whether the model answers too; else it is only asked to understand, and the
         beginning of the best passage is what was replied.
         """
@@ -96,15 +98,15 @@ class Recorder:
             row["before"] = [[turn.question, turn.reply] for turn in history]
             if history:
                 asked = ModelReader(model, SECONDS, Analyzer())._build_messages(question)
-                await self._complete(model, row | {"kind": "understanding"}, asked)
+                await self._record_completion(model, row | {"kind": "understanding"}, asked)
                 standalone = f"{history[-1].question} {text}"
             keys = find_passages(standalone, chunks)
             if not written:
                 history = (*history, Turn(text, standalone, chunks[keys[0]].text[:QUOTED]))
                 continue
             row["chunks"] = keys
-            found = candidates_of([chunks[key] for key in keys])
-            reply = await self._stream(row | {"kind": "answer"}, Request(standalone, found, history=history))
+            found = build_candidates([chunks[key] for key in keys])
+            reply = await self._record_answer(row | {"kind": "answer"}, Request(standalone, found, history=history))
             if place == 0:
                 claims = [line for line in strip_marks(reply).splitlines() if line.strip()][:4]
                 if claims:
@@ -120,14 +122,14 @@ class Recorder:
         for example in list_measuring_examples(judge.kind):
             await reader._ask_model(reader._build_fields(example.text, ""), example.chunk, SECONDS)
             row = {"kind": judge.kind.scorer, "company": "examples", "question": example.text, "before": []}
-            self._write(row | {"first": asking.alternatives}, asking.alternatives[0][0], Usage(1, 0, 1))
+            self._write_row(row | {"first": asking.alternatives}, asking.alternatives[0][0], Usage(1, 0, 1))
 
-    async def _complete(self, model: EndpointModel, row: dict[str, Any], asked: PromptedMessages) -> str:
+    async def _record_completion(self, model: EndpointModel, row: dict[str, Any], asked: PromptedMessages) -> str:
         reply, usage = await model.complete(asked, SECONDS)
-        self._write(row | {"mode": "plain" if model is self._plain else "shaped"}, reply, usage)
+        self._write_row(row | {"mode": "plain" if model is self._plain else "shaped"}, reply, usage)
         return reply
 
-    async def _stream(self, row: dict[str, Any], request: Request) -> str:
+    async def _record_answer(self, row: dict[str, Any], request: Request) -> str:
         asked = ModelGenerator(self._shaped, TenantProfile(), PASSAGES, 800)._build_messages(request)
         parts, usage = [], Usage()
         async for part in self._shaped.stream(asked):
@@ -135,10 +137,10 @@ class Recorder:
                 parts.append(part)
             elif isinstance(part, Usage):
                 usage += part
-        self._write(row, "".join(parts), usage)
+        self._write_row(row, "".join(parts), usage)
         return "".join(parts)
 
-    def _write(self, row: Mapping[str, Any], reply: str, usage: Usage) -> None:
+    def _write_row(self, row: Mapping[str, Any], reply: str, usage: Usage) -> None:
         told = {"model": self._model, **row, "reply": reply}
         told["tokens"] = [usage.prompt_tokens, usage.completion_tokens]
         with self._out.open("a", encoding="utf-8") as file:
@@ -175,10 +177,10 @@ class _Recording:
 
     async def complete(self, messages: Any, seconds: float) -> tuple[str, Usage]:
         """See `Completer`."""
-        return await self._recorder._complete(self._model, self._row, messages), Usage(calls=1)
+        return await self._recorder._record_completion(self._model, self._row, messages), Usage(calls=1)
 
 
-def conversations() -> Iterator[tuple[str, list[str]]]:
+def generate_conversations() -> Iterator[tuple[str, list[str]]]:
     """Of both companies by turns."""
     rows = {
         name: [json.loads(line) for line in folder.joinpath("dialogues.jsonl").read_text("utf-8").splitlines()]
@@ -204,10 +206,10 @@ async def main() -> None:
     recorder = Recorder(chosen.url, chosen.model, chosen.out)
     for judge in (PassageReader, ClaimReader) if chosen.judgements else ():
         await recorder.judge_examples(judge)
-    for company, says in list(conversations())[chosen.skip :]:
+    for company, says in list(generate_conversations())[chosen.skip :]:
         if chosen.judgements or recorder.written >= chosen.count:
             break
-        await recorder.play(company, says, companies[company], written=not chosen.understanding)
+        await recorder.run_conversation(company, says, companies[company], written=not chosen.understanding)
     await recorder.close()
 
 

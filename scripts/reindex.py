@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = load_settings()
         keep_private(settings.data_dir)
         embedder = options.embedder or settings.embedder
-        rebuilt = _reindexed(settings, options.tenant, embedder)
+        rebuilt = _reindex_bases(settings, options.tenant, embedder)
     except (KnowledgeError, AppError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -46,21 +46,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _reindexed(settings: Settings, tenant: str | None, embedder: str) -> list[ReindexedBase]:
+def _reindex_bases(settings: Settings, tenant: str | None, embedder: str) -> list[ReindexedBase]:
     lock = DataDirLock(settings.data_dir)
     if not lock.try_acquire():
         print(f"DATA_DIR={settings.data_dir} 正被使用：由服务在后台重建，期间照常回答", file=sys.stderr)
-        with _bar() as progress:
+        with _show_progress() as progress:
             return asyncio.run(ask_server(settings, tenant, embedder, progress))
     try:
-        with _bar() as progress:
+        with _show_progress() as progress:
             return asyncio.run(reindex_bases(settings, tenant, embedder, progress))
     finally:
         lock.release()
 
 
 @contextmanager
-def _bar() -> Iterator[Progress]:
+def _show_progress() -> Iterator[Progress]:
     with ProgressBar(None, "重建索引", "段") as bar:
         yield bar.move_to
 

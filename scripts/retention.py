@@ -26,7 +26,7 @@ from app.settings import Settings, load_settings
 from app.wiring.erasure import forget_conversations
 from app.wiring.knowledge import get_embeddings_path, open_embeddings
 from knowledge.errors import InvalidConfiguration
-from scripts.arguments import tenant
+from scripts.arguments import parse_tenant
 
 COMMON = "common"
 MAX_DAYS = 36500
@@ -34,62 +34,62 @@ MAX_DAYS = 36500
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0, 1 where a server is in the way, 2 for a configuration that cannot work."""
-    options = _parse(arguments)
+    options = _parse_arguments(arguments)
     try:
         settings = load_settings()
         keep_private(settings.data_dir)
-        return asyncio.run(_run(options, settings))
+        return asyncio.run(_run_command(options, settings))
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)
         return 2
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/retention.py", description="查看、设置与执行数据保留期")
     commands = parser.add_subparsers(dest="command", required=True)
     show = commands.add_parser("show", help="每张会增长的表：租户、保留天数、行数、到期行数、最早一行")
     apply = commands.add_parser("apply", help="删除到期的数据")
     apply.add_argument("--dry-run", action="store_true", help="只列出会删除多少行")
     for command in (show, apply):
-        command.add_argument("--tenant", type=tenant, help="只看这个租户；不给则为全部租户和共用的向量缓存")
+        command.add_argument("--tenant", type=parse_tenant, help="只看这个租户；不给则为全部租户和共用的向量缓存")
     own = commands.add_parser("set", help="给一个租户设置自己的保留期")
     own.add_argument("kind", choices=KINDS)
-    own.add_argument("days", type=_days, help=f"天数，0 为不删；{COMMON} 为恢复成全局设置")
-    own.add_argument("--tenant", required=True, type=tenant)
+    own.add_argument("days", type=_parse_days, help=f"天数，0 为不删；{COMMON} 为恢复成全局设置")
+    own.add_argument("--tenant", required=True, type=parse_tenant)
     commands.add_parser("vacuum", help="停止服务后，把删除腾出的空间还给系统（SQLite）")
     return parser.parse_args(arguments)
 
 
-async def _run(options: argparse.Namespace, settings: Settings) -> int:
+async def _run_command(options: argparse.Namespace, settings: Settings) -> int:
     if options.command == "vacuum":
-        return await _vacuum(settings)
-    async with _retention(settings) as retention:
+        return await _release_space(settings)
+    async with _open_retention(settings) as retention:
         match options.command:
             case "set":
                 await retention.repository.set_period(options.tenant, options.kind, options.days)
-                print(f"租户 {options.tenant} 的 {options.kind}：{_period(options.days)}")
+                print(f"租户 {options.tenant} 的 {options.kind}：{_describe_period(options.days)}")
             case "apply":
-                await _apply(retention, options)
+                await _apply_periods(retention, options)
             case _:
-                await _show(retention, options.tenant or "")
+                await _show_tables(retention, options.tenant or "")
     return 0
 
 
 @asynccontextmanager
-async def _retention(settings: Settings) -> AsyncIterator[Retention]:
+async def _open_retention(settings: Settings) -> AsyncIterator[Retention]:
     async with open_migrated(settings.sql_url) as database:
         with closing(open_embeddings(settings, database)) as embeddings:
             yield Retention(database, settings.retention_days, embeddings, forget_conversations, purge)
 
 
-async def _show(retention: Retention, owner: str) -> None:
+async def _show_tables(retention: Retention, owner: str) -> None:
     print("kind\ttable\ttenant\tdays\trows\tover\toldest")
     for item in await retention.load_status(owner):
         values = item.kind, item.table, item.tenant or "-", item.days, item.rows, item.over, item.oldest or "-"
         print(*values, sep="\t")
 
 
-async def _apply(retention: Retention, options: argparse.Namespace) -> None:
+async def _apply_periods(retention: Retention, options: argparse.Namespace) -> None:
     removed = await retention.apply(options.tenant or "", dry_run=options.dry_run)
     done = "会删除" if options.dry_run else "已删除"
     for item in removed:
@@ -98,7 +98,7 @@ async def _apply(retention: Retention, options: argparse.Namespace) -> None:
         print("没有到期的数据", file=sys.stderr)
 
 
-async def _vacuum(settings: Settings) -> int:
+async def _release_space(settings: Settings) -> int:
     lock = DataDirLock(settings.data_dir)
     if not lock.try_acquire():
         print(f"DATA_DIR={settings.data_dir} 正被服务或另一个命令使用：请先停止它", file=sys.stderr)
@@ -115,7 +115,7 @@ async def _vacuum(settings: Settings) -> int:
     return 0
 
 
-def _days(text: str) -> int | None:
+def _parse_days(text: str) -> int | None:
     if text == COMMON:
         return None
     if not text.isdecimal() or int(text) > MAX_DAYS:
@@ -123,7 +123,7 @@ def _days(text: str) -> int | None:
     return int(text)
 
 
-def _period(days: int | None) -> str:
+def _describe_period(days: int | None) -> str:
     if days is None:
         return "按全局设置"
     return f"保留 {days} 天" if days else "不删"

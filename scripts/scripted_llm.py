@@ -137,7 +137,7 @@ class ScriptedLLM:
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
         """Listens; port 0 takes a free one."""
-        self._server = await asyncio.start_server(self._accept, host, port)
+        self._server = await asyncio.start_server(self._accept_connection, host, port)
         self.base_url = f"http://{host}:{self._server.sockets[0].getsockname()[1]}/v1"
 
     async def close(self) -> None:
@@ -155,7 +155,7 @@ class ScriptedLLM:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
@@ -163,7 +163,7 @@ class ScriptedLLM:
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError):  # clients leave as they like
                 while not writer.is_closing():
-                    await self._serve(reader, writer)
+                    await self._serve_request(reader, writer)
             self.left.set()
         except asyncio.CancelledError:
             pass  # only close() cancels; a cancelled handler would be reported as an error of the server
@@ -171,7 +171,7 @@ class ScriptedLLM:
             self._connections.discard(task)
             writer.close()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         length = re.search(r"^content-length: *(\d+)", head, re.MULTILINE | re.IGNORECASE)
         body = await reader.readexactly(int(length.group(1))) if length else b""
@@ -179,56 +179,58 @@ class ScriptedLLM:
         if method == "POST" and path.endswith("/chat/completions"):
             lines = (line.partition(":") for line in head.split("\r\n")[1:])
             self.headers.append({name.lower(): value.strip() for name, _, value in lines if name})
-            await self._complete(json.loads(body), reader, writer)
+            await self._answer_completion(json.loads(body), reader, writer)
         elif method == "GET" and path.endswith("/models"):
-            await _send(writer, 200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+            await _send_response(writer, 200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})
         else:
-            await _send(writer, 404, {"error": {"message": f"no {method} {path}"}})
+            await _send_response(writer, 404, {"error": {"message": f"no {method} {path}"}})
 
-    async def _complete(self, body: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _answer_completion(
+        self, body: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         if self._judges is not None and body.get("logprobs"):
             self.judged += 1
-            await _send(writer, 200, _judgement(self._judges(str(body["messages"][-1]["content"]))))
+            await _send_response(writer, 200, _build_judgement(self._judges(str(body["messages"][-1]["content"]))))
             return
         if self.refuses & {*body, str(body.get("response_format", {}).get("type"))}:
             self.refused += 1
-            await _send(writer, 400, {"error": {"message": "unsupported parameter"}})
+            await _send_response(writer, 400, {"error": {"message": "unsupported parameter"}})
             return
-        step = self._next()
+        step = self._take_step()
         self.bodies.append(body)
         self.taken[step.value if isinstance(step, Behaviour) else "say"] += 1
         self.asked.set()
         if step in _ERRORS:
-            await _send(writer, _ERRORS[step], {"error": {"message": f"scripted {step}", "type": step}})
+            await _send_response(writer, _ERRORS[step], {"error": {"message": f"scripted {step}", "type": step}})
         elif step is Behaviour.GARBAGE_BODY:
-            await _send(writer, 200, "<html><body>502 Bad Gateway</body></html>")
+            await _send_response(writer, 200, "<html><body>502 Bad Gateway</body></html>")
         elif step is Behaviour.DROP_FIRST:
             writer.transport.abort()
         else:
             if step is Behaviour.STALL_FIRST:
-                await self._stalled(reader)
-            text = self._text(step, body) if isinstance(step, Behaviour) else step.text
-            answer = self._stream if body.get("stream") else self._whole
+                await self._keep_silent(reader)
+            text = self._write_text(step, body) if isinstance(step, Behaviour) else step.text
+            answer = self._send_stream if body.get("stream") else self._send_whole
             await answer(_Exchange(step, body, text, reader, writer))
 
-    def _next(self) -> Step:
+    def _take_step(self) -> Step:
         if self._random is not None:
             return self._random.choice(self.script)
         return self.script[min(self.requests, len(self.script) - 1)]
 
-    def _text(self, step: Behaviour, body: dict[str, Any]) -> str:
+    def _write_text(self, step: Behaviour, body: dict[str, Any]) -> str:
         prompt = str(body["messages"][-1]["content"])
         question = found.group(1).strip() if (found := _QUESTION.search(prompt)) else ""
-        quotes = _quotes(prompt, question)
+        quotes = _select_quotes(prompt, question)
         honest = "".join(f"{sentence}[{number}]" for number, sentence in quotes) or prompt.strip().splitlines()[-1]
         claims, message = _CLAIMS.search(prompt), _MESSAGE.search(prompt)
         match step:
             case Behaviour.EMPTY:
                 return ""
             case _ if claims:
-                return _critique(prompt, claims.group(1))
+                return _build_critique(prompt, claims.group(1))
             case _ if message:
-                return _understanding(step, message.group(1))
+                return _build_understanding(step, message.group(1))
             case Behaviour.CANNOT:
                 return _CANNOT
             case Behaviour.STALL_MIDWAY | Behaviour.DROP_MIDWAY | Behaviour.GARBAGE_STREAM:
@@ -244,17 +246,17 @@ class ScriptedLLM:
             case _:
                 return honest
 
-    async def _stalled(self, reader: asyncio.StreamReader) -> None:
+    async def _keep_silent(self, reader: asyncio.StreamReader) -> None:
         """Silence, unless the client gives up; what it sends meanwhile is not looked at."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._stall):
                 await reader.read()
                 raise ConnectionResetError
 
-    async def _whole(self, to: _Exchange) -> None:
+    async def _send_whole(self, to: _Exchange) -> None:
         await asyncio.sleep(self._first)
         if to.step is Behaviour.STALL_MIDWAY:
-            await self._stalled(to.reader)
+            await self._keep_silent(to.reader)
         if to.step in (Behaviour.DROP_MIDWAY, Behaviour.GARBAGE_STREAM):
             to.writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{")
             await to.writer.drain()
@@ -269,13 +271,13 @@ class ScriptedLLM:
             message |= {"content": None, "tool_calls": [call]}
         message |= {"reasoning_content": to.thoughts} if to.thoughts else {}
         choice = {"index": 0, "message": message, "finish_reason": self.finish}
-        answer = _completion(to.body, "chat.completion") | {"choices": [choice], "usage": _usage(to)}
-        await _send(to.writer, 200, answer)
+        answer = _build_completion(to.body, "chat.completion") | {"choices": [choice], "usage": _count_tokens(to)}
+        await _send_response(to.writer, 200, answer)
 
-    async def _stream(self, to: _Exchange) -> None:
+    async def _send_stream(self, to: _Exchange) -> None:
         to.writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
         await asyncio.sleep(self._first)
-        async for event in self._events(to):
+        async for event in self._generate_events(to):
             if event is None:
                 await to.writer.drain()
                 to.writer.transport.abort()
@@ -286,30 +288,30 @@ class ScriptedLLM:
         to.writer.write(b"0\r\n\r\n")
         await to.writer.drain()
 
-    async def _events(self, to: _Exchange) -> AsyncIterator[str | None]:
+    async def _generate_events(self, to: _Exchange) -> AsyncIterator[str | None]:
         """The data of every event; None drops the connection."""
         pieces = re.findall(r"[\s\S]{1,2}", to.text)
-        head = _completion(to.body, "chat.completion.chunk")
+        head = _build_completion(to.body, "chat.completion.chunk")
         for thought in re.findall(r"[\s\S]{1,2}", to.thoughts):
-            yield json.dumps(head | {"choices": [_delta({"reasoning_content": thought})]}, ensure_ascii=False)
+            yield json.dumps(head | {"choices": [_build_delta({"reasoning_content": thought})]}, ensure_ascii=False)
         for number, piece in enumerate([*pieces, ""]):
             if number == len(pieces) // 2 + 1:
                 if to.step is Behaviour.STALL_MIDWAY:
-                    await self._stalled(to.reader)
+                    await self._keep_silent(to.reader)
                 elif to.step is Behaviour.DROP_MIDWAY:
                     yield None
                 elif to.step is Behaviour.GARBAGE_STREAM:
                     yield "{not json at all"
             if piece:
                 await asyncio.sleep(self._between if number else 0.0)
-                yield json.dumps(head | {"choices": [_delta({"content": piece})]}, ensure_ascii=False)
-        yield json.dumps(head | {"choices": [_delta({}, self.finish)]})
+                yield json.dumps(head | {"choices": [_build_delta({"content": piece})]}, ensure_ascii=False)
+        yield json.dumps(head | {"choices": [_build_delta({}, self.finish)]})
         if (to.body.get("stream_options") or {}).get("include_usage"):
-            yield json.dumps(head | {"choices": [], "usage": _usage(to)})
+            yield json.dumps(head | {"choices": [], "usage": _count_tokens(to)})
         yield "[DONE]"
 
 
-def _judgement(odds: float) -> dict[str, Any]:
+def _build_judgement(odds: float) -> dict[str, Any]:
     """A reply of one token, 有 or 没, with the probabilities of both."""
     yes = 1 / (1 + math.exp(-odds))
     told = [{"token": "有", "logprob": math.log(yes)}, {"token": "没", "logprob": math.log(1 - yes)}]
@@ -320,7 +322,7 @@ def _judgement(odds: float) -> dict[str, Any]:
     return {"object": "chat.completion", "choices": [{**choice, "logprobs": logprobs}], "usage": usage}
 
 
-def _quotes(prompt: str, question: str) -> list[tuple[int, str]]:
+def _select_quotes(prompt: str, question: str) -> list[tuple[int, str]]:
     """The sentence of each of the first two fragments that has most in common with the question."""
     pairs = {question[at : at + 2] for at in range(len(question) - 1)}
     found = []
@@ -331,13 +333,13 @@ def _quotes(prompt: str, question: str) -> list[tuple[int, str]]:
     return found
 
 
-def _understanding(step: Behaviour, message: str) -> str:
+def _build_understanding(step: Behaviour, message: str) -> str:
     """A message as it stands, about which nothing is known; INVENT adds what nobody said."""
     question = f"{message} 9876.5 元和 QX-77421" if step is Behaviour.INVENT else message
     return json.dumps({"questions": [question], "intents": [], "slots": {}, "language": "zh"}, ensure_ascii=False)
 
 
-def _critique(prompt: str, claims: str) -> str:
+def _build_critique(prompt: str, claims: str) -> str:
     """A fair second reading: a claim holds where a fragment has half of its pairs of characters."""
     fragments = [(int(number), text) for number, text in _FRAGMENT.findall(prompt)]
     judged = []
@@ -349,21 +351,21 @@ def _critique(prompt: str, claims: str) -> str:
     return json.dumps({"verdict": verdict, "quality": 95, "relevance": 0.95, "claims": judged})
 
 
-def _completion(body: dict[str, Any], kind: str) -> dict[str, Any]:
+def _build_completion(body: dict[str, Any], kind: str) -> dict[str, Any]:
     return {"id": "scripted-1", "object": kind, "created": 1_700_000_000, "model": body.get("model", "scripted")}
 
 
-def _delta(delta: dict[str, str], finish: str | None = None) -> dict[str, Any]:
+def _build_delta(delta: dict[str, str], finish: str | None = None) -> dict[str, Any]:
     return {"index": 0, "delta": delta, "finish_reason": finish}
 
 
-def _usage(to: _Exchange) -> dict[str, int]:
+def _count_tokens(to: _Exchange) -> dict[str, int]:
     """One token a character: easy to check."""
     prompt = sum(len(str(message["content"])) for message in to.body["messages"])
     return {"prompt_tokens": prompt, "completion_tokens": len(to.text), "total_tokens": prompt + len(to.text)}
 
 
-async def _send(writer: asyncio.StreamWriter, status: int, body: Any) -> None:
+async def _send_response(writer: asyncio.StreamWriter, status: int, body: Any) -> None:
     text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
     kind = "text/html" if isinstance(body, str) else "application/json"
     data = text.encode()
@@ -391,11 +393,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         obeys={row["question"]: row.get("canary") or row["attack"] for row in rows},
     )
     with suppress(KeyboardInterrupt):
-        asyncio.run(_forever(llm, options.host, options.port))
+        asyncio.run(_serve_forever(llm, options.host, options.port))
     return 0
 
 
-async def _forever(llm: ScriptedLLM, host: str, port: int) -> None:
+async def _serve_forever(llm: ScriptedLLM, host: str, port: int) -> None:
     await llm.start(host, port)
     print(llm.base_url, flush=True)
     try:

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--today", type=date.fromisoformat, default=None, help="数据到哪一天为止，默认今天")
     options = parser.parse_args(arguments)
     try:
-        url = options.url or _in_data_dir()
+        url = options.url or _get_default_url()
         rows = asyncio.run(seed_database(url, options.today or date.today()))
     except (InvalidConfiguration, BusinessUnavailable) as error:
         print(error, file=sys.stderr)
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _in_data_dir() -> str:
+def _get_default_url() -> str:
     """Raises InvalidConfiguration."""
     folder = load_settings().data_dir
     keep_private(folder)

@@ -33,24 +33,24 @@ class Setting:
     meaning: str
 
 
-def settings() -> list[Setting]:
+def list_settings() -> list[Setting]:
     """All settings in the order of the class, then those of the features."""
     properties: Mapping[str, Mapping[str, Any]] = Settings.model_json_schema()["properties"]
     return [
-        Setting(name.upper(), _plain(schema.get("default")), _allowed(schema), schema["description"])
+        Setting(name.upper(), _format_default(schema.get("default")), _describe_allowed(schema), schema["description"])
         for name, schema in sorted(properties.items(), key=lambda item: item[0] not in Settings.__annotations__)
     ]
 
 
 def render_files(root: Path = ROOT) -> dict[Path, str]:
     """What the files should hold: path from the root -> text."""
-    items = settings()
+    items = list_settings()
     page, english = (root.joinpath(path).read_text("utf-8") for path in (PAGE, ENGLISH_PAGE))
     translations = dict(_ROW.findall(english))
     heads = ("变量 | 默认 | 取值 | 含义", "variable | default | values | meaning")
     return {
-        PAGE: replace_between(page, "settings", _table(heads[0], items, {})),
-        ENGLISH_PAGE: replace_between(english, "settings", _table(heads[1], items, translations, UNTRANSLATED)),
+        PAGE: replace_between(page, "settings", _render_table(heads[0], items, {})),
+        ENGLISH_PAGE: replace_between(english, "settings", _render_table(heads[1], items, translations, UNTRANSLATED)),
         ENV_FILE: _ENV_HEAD + "".join(f"\n# {item.meaning}\n# {item.name}={item.default}\n" for item in items),
     }
 
@@ -61,7 +61,7 @@ def main() -> int:
     return 0
 
 
-def _table(head: str, items: list[Setting], meanings: Mapping[str, str], missing: str | None = None) -> str:
+def _render_table(head: str, items: list[Setting], meanings: Mapping[str, str], missing: str | None = None) -> str:
     lines = [f"| {head} |", "| --- | --- | --- | --- |"]
     for item in items:
         default = f"`{item.default}`" if item.default else "—"
@@ -70,11 +70,11 @@ def _table(head: str, items: list[Setting], meanings: Mapping[str, str], missing
     return "\n".join(lines) + "\n"
 
 
-def _plain(default: object) -> str:
+def _format_default(default: object) -> str:
     return "" if default is None else str(default).lower() if isinstance(default, bool) else str(default)
 
 
-def _allowed(schema: Mapping[str, Any]) -> str:
+def _describe_allowed(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return " ".join(f"`{value}`" for value in schema["enum"])
     if schema.get("type") == "boolean":

@@ -26,14 +26,14 @@ from app.wiring.knowledge import get_embeddings_path
 from knowledge.types import Vector
 
 
-async def started(settings: Settings) -> Container:
+async def start_container(settings: Settings) -> Container:
     """A container that has taken the samples in and learnt, closed again."""
     async with open_container(settings) as container:
         await asyncio.gather(container.startup.prepare(), container.learning.learn(container.startup))
     return container
 
 
-def kept(path: Path) -> dict[str, Vector]:
+def read_vectors(path: Path) -> dict[str, Vector]:
     """All of a cache on disk, by key."""
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT key, vector FROM vectors").fetchall()
@@ -46,8 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     FILE.unlink(missing_ok=True)
     with TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder), embedder="e5", _env_file=None)
-        container = asyncio.run(started(settings))
-        vectors = kept(get_embeddings_path(settings))
+        container = asyncio.run(start_container(settings))
+        vectors = read_vectors(get_embeddings_path(settings))
     write(FILE, container.base.embedder.name, vectors)
     print(f"{len(vectors)} 个向量写入 {FILE.name}（{FILE.stat().st_size / 1e6:.1f} MB）")
     return 0

@@ -54,7 +54,7 @@ class Findings:
     wrong: list[str] = field(default_factory=list)
     kept: dict[str, list[str]] = field(default_factory=dict)
 
-    def report(self, llm: ScriptedLLM, turns: int, lost: int) -> dict[str, Any]:
+    def build_report(self, llm: ScriptedLLM, turns: int, lost: int) -> dict[str, Any]:
         return {
             "turns": turns,
             "statuses": dict(self.statuses),
@@ -78,28 +78,28 @@ class Soak:
         lines = (FOLDER.parent / "eval.jsonl").read_text("utf-8").splitlines()
         self._questions: list[str] = [json.loads(line)["text"] for line in lines]
 
-    async def turn(self, number: int) -> None:
+    async def send_turn(self, number: int) -> None:
         """One message, as JSON or as a stream."""
         session = f"soak-{number // 3}"
-        body: dict[str, Any] = {"message": self._message(number), "session_id": session}
+        body: dict[str, Any] = {"message": self._choose_message(number), "session_id": session}
         if number % 5 == 0:
             body["page"] = {"title": "YS-W5 智能手表 - 云笙商城", "text": "活动价 899 元。"}
         if number % 2:
             response = await self._client.post("/api/v1/chat", json=body)
-            self._ended(session, body, response, response.json())
+            self._check_end(session, body, response, response.json())
         else:
             response = await self._client.post("/api/v1/chat/stream", json=body)
             frames = [line[6:] for line in response.text.splitlines() if line.startswith("data: ")]
             events = [json.loads(frame) for frame in frames]
             self.findings.replaced += sum(event["type"] == "replace" for event in events)
-            self._ended(session, body, response, events[-1] if events else {})
+            self._check_end(session, body, response, events[-1] if events else {})
 
-    def _message(self, number: int) -> str:
+    def _choose_message(self, number: int) -> str:
         if number % 3 == 1:
             return self._random.choice(_FOLLOW_UPS)
         return self._random.choice(_OTHERS if number % 10 == 0 else self._questions)
 
-    def _ended(self, session: str, body: dict[str, Any], response: httpx.Response, done: dict[str, Any]) -> None:
+    def _check_end(self, session: str, body: dict[str, Any], response: httpx.Response, done: dict[str, Any]) -> None:
         found = self.findings
         found.statuses[response.status_code] += 1
         outcome, reply = done.get("outcome"), done.get("reply", "")
@@ -115,7 +115,7 @@ class Soak:
         if outcome != Outcome.REJECTED:
             found.kept.setdefault(session, []).append(done["message_id"])
 
-    async def lost(self, container: Container) -> int:
+    async def count_lost(self, container: Container) -> int:
         """Turns that were answered and are not in the database."""
         lost = 0
         for session, ids in self.findings.kept.items():
@@ -124,23 +124,23 @@ class Soak:
         return lost
 
 
-async def soak(turns: int, seed: int, folder: Path) -> dict[str, Any]:
+async def run_soak(turns: int, seed: int, folder: Path) -> dict[str, Any]:
     """Runs all turns and reports."""
-    async with ScriptedLLM(*Behaviour, seed=seed) as llm, _application(llm, folder) as (client, container):
+    async with ScriptedLLM(*Behaviour, seed=seed) as llm, _open_application(llm, folder) as (client, container):
         run, numbers = Soak(client, seed), iter(range(turns))
         with ProgressBar(turns, "对话", "轮") as bar:
 
-            async def customer() -> None:
+            async def send_turns() -> None:
                 for number in numbers:
-                    await run.turn(number)
+                    await run.send_turn(number)
                     bar.update()
 
-            await asyncio.gather(*(customer() for _ in range(CONCURRENCY)))
-        return run.findings.report(llm, turns, await run.lost(container))
+            await asyncio.gather(*(send_turns() for _ in range(CONCURRENCY)))
+        return run.findings.build_report(llm, turns, await run.count_lost(container))
 
 
 @asynccontextmanager
-async def _application(llm: ScriptedLLM, folder: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Container]]:
+async def _open_application(llm: ScriptedLLM, folder: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Container]]:
     settings: Settings = load_settings().model_copy(
         update={
             "data_dir": folder,
@@ -172,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     configure_logging("ERROR")
     with tempfile.TemporaryDirectory() as folder:
-        report = asyncio.run(soak(options.turns, options.seed, Path(folder)))
+        report = asyncio.run(run_soak(options.turns, options.seed, Path(folder)))
     text = json.dumps(report, ensure_ascii=False, indent=2)
     print(text)
     if options.json:

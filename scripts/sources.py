@@ -28,18 +28,18 @@ from app.sources.schemas import SourceIn, WebsiteIn
 from app.sources.service import KIND, ONE
 from app.sources.types import FolderConfig, WatchedSource
 from knowledge.errors import InvalidConfiguration
-from scripts.arguments import tenant
+from scripts.arguments import parse_tenant
 
 MOST = 50
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0, 1 where there is no such source, 2 for what cannot be, of the configuration or of a new source."""
-    options = _parse(arguments)
+    options = _parse_arguments(arguments)
     try:
         settings = load_settings()
         keep_private(settings.data_dir)
-        return asyncio.run(_run(options, settings))
+        return asyncio.run(_run_command(options, settings))
     except ValidationError as error:
         for problem in error.errors():
             print(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}", file=sys.stderr)
@@ -49,9 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/sources.py", description="数据来源：列出、查看、添加、同步")
-    parser.add_argument("--tenant", type=tenant, default=DEFAULT_TENANT)
+    parser.add_argument("--tenant", type=parse_tenant, default=DEFAULT_TENANT)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="全部来源，与最近一次同步")
     show = commands.add_parser("show", help="一个来源，与它出错的网页或文件")
@@ -68,16 +68,16 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-async def _run(options: argparse.Namespace, settings: Settings) -> int:
+async def _run_command(options: argparse.Namespace, settings: Settings) -> int:
     async with open_migrated(settings.sql_url) as database:
         rows = SourceRepository(database)
         if options.command == "list":
             counts = await rows.count_items(options.tenant)
             for source in await rows.list_all(options.tenant):
-                print(_line(source, counts.get(source.id, {}).get("current", 0)))
+                print(_format_source(source, counts.get(source.id, {}).get("current", 0)))
             return 0
         if options.command == "add":
-            print(_line(await _added(options, settings, rows), 0))
+            print(_format_source(await _add_source(options, settings, rows), 0))
             return 0
         found = await rows.get(options.tenant, options.id)
         if found is None:
@@ -87,11 +87,11 @@ async def _run(options: argparse.Namespace, settings: Settings) -> int:
             run = await RunRepository(database).add(options.tenant, KIND, {ONE: found.id})
             print(f"任务 {run.id}：{run.state}")
         else:
-            await _show(options.tenant, found, rows)
+            await _show_source(options.tenant, found, rows)
         return 0
 
 
-async def _added(options: argparse.Namespace, settings: Settings, rows: SourceRepository) -> WatchedSource:
+async def _add_source(options: argparse.Namespace, settings: Settings, rows: SourceRepository) -> WatchedSource:
     """Raises ValidationError, AppError."""
     common = {"name": options.name, "folder": options.folder, "interval_minutes": options.interval}
     if "://" in options.where:
@@ -107,9 +107,9 @@ async def _added(options: argparse.Namespace, settings: Settings, rows: SourceRe
     return made
 
 
-async def _show(tenant_id: str, source: WatchedSource, rows: SourceRepository) -> None:
+async def _show_source(tenant_id: str, source: WatchedSource, rows: SourceRepository) -> None:
     states = (await rows.count_items(tenant_id)).get(source.id, {})
-    print(_line(source, states.get("current", 0)))
+    print(_format_source(source, states.get("current", 0)))
     print("  ".join(f"{state} {count}" for state, count in sorted(states.items())))
     failing, total = await rows.load_page(tenant_id, source.id, state=None, failing=True, text="", offset=0, limit=MOST)
     for item in failing:
@@ -117,12 +117,12 @@ async def _show(tenant_id: str, source: WatchedSource, rows: SourceRepository) -
     print(f"出错 {total} 个")
 
 
-def _line(source: WatchedSource, current: int) -> str:
+def _format_source(source: WatchedSource, current: int) -> str:
     where = source.config.path if isinstance(source.config, FolderConfig) else source.config.url
-    return f"{source.id}  {source.name}  {where}  {current} 篇  {_last(source)}"
+    return f"{source.id}  {source.name}  {where}  {current} 篇  {_describe_last_sync(source)}"
 
 
-def _last(source: WatchedSource) -> str:
+def _describe_last_sync(source: WatchedSource) -> str:
     if source.last is None:
         return "还没有同步过"
     ended = source.last["finished_at"][:16].replace("T", " ")

@@ -27,28 +27,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="只说差在哪里，不升级")
     options = parser.parse_args(arguments)
     try:
-        return asyncio.run(_run(load_settings(), check=options.check))
+        return asyncio.run(_upgrade_database(load_settings(), check=options.check))
     except (InvalidConfiguration, DatabaseTrouble) as error:
         print(error, file=sys.stderr)
         return 2
 
 
-async def _run(settings: Settings, *, check: bool) -> int:
+async def _upgrade_database(settings: Settings, *, check: bool) -> int:
     before = await inspect_schema(settings.sql_url)
     if before.behind is SchemaAge.NEWER:
         print(f"数据库的结构 {before.revision} 比代码（{before.head}）新，请换上新版代码", file=sys.stderr)
         return 2
     if check or before.behind is SchemaAge.NOTHING:
-        print(_told(before))
+        print(_describe_schema(before))
         return 0 if before.behind is SchemaAge.NOTHING else 1
     keep_private(settings.data_dir)
     async with open_migrated(settings.sql_url):
         pass  # it is upgraded as it is opened
-    print(f"{_told(before)}，已升级到 {before.head}")
+    print(f"{_describe_schema(before)}，已升级到 {before.head}")
     return 0
 
 
-def _told(found: SchemaState) -> str:
+def _describe_schema(found: SchemaState) -> str:
     return f"数据库的结构：{found.revision or '还没有表'}（代码：{found.head}）"
 
 

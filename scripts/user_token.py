@@ -17,7 +17,7 @@ from app.auth.principal import DEFAULT_TENANT
 from app.auth.user_token import UserTokens, sign_token
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
-from scripts.arguments import tenant
+from scripts.arguments import parse_tenant
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="scripts/user_token.py", description="签发试用的 user_token")
     parser.add_argument("caller", help="会员编号，即业务库里的身份列")
     parser.add_argument("--minutes", type=float, default=60.0, help="有效的分钟数，默认 60")
-    parser.add_argument("--tenant", default="", type=lambda text: text and tenant(text), help="限定租户；默认不限")
+    parser.add_argument(
+        "--tenant", default="", type=lambda text: text and parse_tenant(text), help="限定租户；默认不限"
+    )
     options = parser.parse_args(arguments)
     try:
         settings = load_settings()

@@ -21,7 +21,7 @@ _IMPORT = re.compile(r'^(?:import|export)\b.*?"(\.[^"]+)"', re.MULTILINE)
 _NOTICE = "Preact and htm, marked: see /web/vendor/*.LICENSE"
 
 
-def modules(entry: Path = WIDGET / "main.js") -> list[Path]:
+def list_modules(entry: Path = WIDGET / "main.js") -> list[Path]:
     """The module and all that it imports, in a fixed order."""
     found: set[Path] = set()
     waiting = [entry.resolve()]
@@ -33,15 +33,15 @@ def modules(entry: Path = WIDGET / "main.js") -> list[Path]:
     return sorted(found)
 
 
-def digest() -> str:
+def compute_digest() -> str:
     """Of everything that the bundle is made of."""
-    parts = [f"{path.relative_to(WEB)}\0{path.read_text('utf-8')}" for path in (*modules(), *STYLES)]
+    parts = [f"{path.relative_to(WEB)}\0{path.read_text('utf-8')}" for path in (*list_modules(), *STYLES)]
     return hashlib.sha256("\0".join([ESBUILD, *parts]).encode()).hexdigest()
 
 
-def banner() -> str:
+def build_banner() -> str:
     """The first line of both files."""
-    return f"/* {_NOTICE}. Made of {digest()} */"
+    return f"/* {_NOTICE}. Made of {compute_digest()} */"
 
 
 def main() -> None:
@@ -55,8 +55,8 @@ def main() -> None:
     ).stdout
     text = "\n".join(path.read_text("utf-8") for path in STYLES)
     style = subprocess.run([*command, "--loader=css"], input=text, check=True, capture_output=True, text=True).stdout
-    (WIDGET / "bundle.js").write_text(f"{banner()}\n{code}", "utf-8")
-    (WIDGET / "bundle.css").write_text(f"{banner()}\n{style}", "utf-8")
+    (WIDGET / "bundle.js").write_text(f"{build_banner()}\n{code}", "utf-8")
+    (WIDGET / "bundle.css").write_text(f"{build_banner()}\n{style}", "utf-8")
 
 
 if __name__ == "__main__":

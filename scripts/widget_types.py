@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts.client_package import narrow_document
+from scripts.client_package import extract_schemas
 
 CORE = Path(__file__).resolve().parents[1] / "app" / "web" / "core"
 TYPES = CORE / "schemas.d.ts"
@@ -28,7 +28,7 @@ TAGS = frozenset(("chat", "conversations", "profile"))
 
 def build_document() -> str:
     """The part of the OpenAPI document that the types are made of."""
-    return json.dumps(narrow_document(TAGS), ensure_ascii=False, sort_keys=True)
+    return json.dumps(extract_schemas(TAGS), ensure_ascii=False, sort_keys=True)
 
 
 def build_banner(document: str) -> str:
@@ -42,13 +42,13 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         source, made = Path(folder, "openapi.json"), Path(folder, "schemas.d.ts")
         source.write_text(document, "utf-8")
-        _run(GENERATOR, "openapi-typescript", str(source), "--output", str(made), "--default-non-nullable", "false")
+        _run_npm(GENERATOR, "openapi-typescript", str(source), "--output", str(made), "--default-non-nullable", "false")
         TYPES.write_text(f"{build_banner(document)}\n{made.read_text('utf-8')}", "utf-8")
     options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--lib", "es2023,dom"]
-    _run(COMPILER, "tsc", *options, str(CORE / "index.d.ts"))
+    _run_npm(COMPILER, "tsc", *options, str(CORE / "index.d.ts"))
 
 
-def _run(package: str, program: str, *arguments: str) -> None:
+def _run_npm(package: str, program: str, *arguments: str) -> None:
     subprocess.run(["npx", "--yes", f"--package={package}", "--", program, *arguments], check=True)
 
 

@@ -138,7 +138,7 @@ def exported_reranker_folder(bge_reranker_folder: Path, tmp_path_factory: pytest
 
 
 def _export(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from scripts.export_onnx import export
+    from scripts.export_onnx import export_model
 
     folder = tmp_path_factory.mktemp("exports") / checkpoint.name
     shutil.copytree(checkpoint, folder)
@@ -146,7 +146,7 @@ def _export(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            export(str(folder), folder)
+            export_model(str(folder), folder)
     finally:
         logging.disable(logging.NOTSET)
     return folder

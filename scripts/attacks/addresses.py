@@ -15,7 +15,7 @@ URLS = (
 )
 
 
-async def attack(target: Target) -> Report:
+async def run_attack(target: Target) -> Report:
     """Each address as a new webhook, and as the new address of one; then more webhooks than anybody has."""
     report = Report()
     async with target.open_client(target.admin) as http:

@@ -11,16 +11,16 @@ from scripts.harness.servers import Target
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
-async def attack(target: Target) -> Report:
+async def run_attack(target: Target) -> Report:
     """Looks at what the process has open for writing, and at all that lies beside its lock."""
     report = Report()
-    for path in private_files(target.pid) if target.pid else ():
+    for path in list_private_files(target.pid) if target.pid else ():
         mode = stat.S_IMODE(path.stat().st_mode)
         report.check(not mode & _OTHERS, f"{path.name} 的权限是 {mode:o}")
     return report
 
 
-def private_files(pid: int) -> list[Path]:
+def list_private_files(pid: int) -> list[Path]:
     """DATA_DIR, found by the lock that the server holds, with all files and folders in it."""
     opened = [link.resolve() for link in Path(f"/proc/{pid}/fd").iterdir()]
     folder = next(path.parent for path in opened if path.name == "writer.lock")

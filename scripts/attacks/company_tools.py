@@ -18,7 +18,7 @@ from app.settings import load_settings
 from scripts.evaluation.product import Setup, open_container_for
 from scripts.harness.checks import Report
 from scripts.harness.servers import Target
-from scripts.hostile_mcp import INJECTION, SECRET, TOOL, TRICKS, hostile_server
+from scripts.hostile_mcp import INJECTION, SECRET, TOOL, TRICKS, run_hostile_server
 from scripts.scripted_llm import CallTools, ScriptedLLM
 
 QUESTION = "我手上还有哪些没用掉的券"
@@ -46,14 +46,14 @@ CLAIMS: tuple[tuple[str, dict[str, str]], ...] = (
 )
 
 
-async def attack(target: Target) -> Report:
+async def run_attack(target: Target) -> Report:
     """In a product of its own, whose MCP server is the attacker's; the server is not asked."""
     report, today = Report(), date.today()
     me = str(build_sample_rows(today)["members"][0]["id"])
     with TemporaryDirectory(prefix="yingda-attack-") as folder:
         described = Path(folder, "tools.yaml")
         await asyncio.to_thread(described.write_text, DESCRIPTION, "utf-8")
-        async with ScriptedLLM() as model, hostile_server() as server:
+        async with ScriptedLLM() as model, run_hostile_server() as server:
             changes = {
                 "llm_base_url": model.base_url,
                 "llm_api_key": SecretStr("attacked"),

@@ -6,32 +6,32 @@ import asyncio
 from contextlib import AsyncExitStack
 
 from app.http.server import raise_file_limit
-from scripts.attacks.raw import Wire, bearer, request, wire
+from scripts.attacks.raw import Wire, build_bearer, build_head, open_wire
 from scripts.harness.checks import Report
 from scripts.harness.servers import CHAT, Target
 
 HEALTH = "/api/v1/health"
 _JSON = ("Content-Type", "application/json")
 _HALF = b"POST /api/v1/chat HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
-_STARTS = {"半个请求头": _HALF, "一言不发": b"", "空闲": request("GET", HEALTH)}
+_STARTS = {"半个请求头": _HALF, "一言不发": b"", "空闲": build_head("GET", HEALTH)}
 
 
-async def attack(target: Target, count: int = 3000, others: int = 3000, patience: float = 60.0) -> Report:
+async def run_attack(target: Target, count: int = 3000, others: int = 3000, patience: float = 60.0) -> Report:
     """count: half-open requests at once; others: silent and idle ones; patience: seconds for what has to be cut."""
     report = Report()
     raise_file_limit()
     for name, start in _STARTS.items():
-        await _crowd(target, report, name, start, count if start == _HALF else others)
-    await _slow(target, report, patience)
-    await _heads(target, report)
+        await _hold_crowd(target, report, name, start, count if start == _HALF else others)
+    await _send_slowly(target, report, patience)
+    await _send_endless_heads(target, report)
     return report
 
 
-async def _crowd(target: Target, report: Report, name: str, start: bytes, count: int) -> None:
+async def _hold_crowd(target: Target, report: Report, name: str, start: bytes, count: int) -> None:
     """While so many connections are held, others are served."""
     before = target.measure_memory() if target.pid else 0.0
     async with AsyncExitStack() as held:
-        lines = [await _held(held, target, start) for _ in range(count)]
+        lines = [await _open_held(held, target, start) for _ in range(count)]
         async with target.open_client(target.client, 30) as http:
             for path in (HEALTH, HEALTH, "/v1/models"):
                 response = await http.get(path)
@@ -43,38 +43,41 @@ async def _crowd(target: Target, report: Report, name: str, start: bytes, count:
         report.check(len(lines) == count, f"{name}：只连上 {len(lines)} 个")
 
 
-async def _held(held: AsyncExitStack, target: Target, start: bytes) -> Wire:
-    line = await held.enter_async_context(wire(target))
+async def _open_held(held: AsyncExitStack, target: Target, start: bytes) -> Wire:
+    line = await held.enter_async_context(open_wire(target))
     await line.send(start)
     return line
 
 
-async def _slow(target: Target, report: Report, patience: float) -> None:
+async def _send_slowly(target: Target, report: Report, patience: float) -> None:
     """Heads that trickle, idle connections, and bodies that trickle after the answer are cut."""
-    async with wire(target) as silent, wire(target) as idle:
-        await idle.send(request("GET", HEALTH))
-        trickling = [_trickled(target, start, patience) for start in (_HALF, request("GET", HEALTH) + _HALF)]
-        answered = request("POST", CHAT, [_JSON, ("Content-Length", "100000")])
+    async with open_wire(target) as silent, open_wire(target) as idle:
+        await idle.send(build_head("GET", HEALTH))
+        trickling = [_is_trickling_cut(target, start, patience) for start in (_HALF, build_head("GET", HEALTH) + _HALF)]
+        answered = build_head("POST", CHAT, [_JSON, ("Content-Length", "100000")])
         ended = await asyncio.gather(
-            silent.closed(patience), idle.closed(patience), *trickling, _trickled(target, answered, patience)
+            silent.is_closed(patience),
+            idle.is_closed(patience),
+            *trickling,
+            _is_trickling_cut(target, answered, patience),
         )
     names = ("一言不发", "空闲", "慢请求头", "第二个慢请求头", "回答之后的慢请求体")
     for name, held in zip(names, ended, strict=True):
         report.check(held, f"{name}的连接一直留着")
 
 
-async def _trickled(target: Target, start: bytes, patience: float) -> bool:
+async def _is_trickling_cut(target: Target, start: bytes, patience: float) -> bool:
     """Whether the server ends a connection that sends a byte from time to time."""
-    async with wire(target) as line:
+    async with open_wire(target) as line:
         await line.send(start)
-        closed = asyncio.create_task(line.closed(patience))
+        closed = asyncio.create_task(line.is_closed(patience))
         while not closed.done():
             await line.send(b"x")
             await asyncio.wait([closed], timeout=0.2)
         return closed.result()
 
 
-async def _heads(target: Target, report: Report) -> None:
+async def _send_endless_heads(target: Target, report: Report) -> None:
     """A head is bounded in bytes and lines, and so is what may follow a body."""
     many = b"".join(b"X-%d: 1\r\n" % number for number in range(5000))
     endless = {
@@ -83,20 +86,23 @@ async def _heads(target: Target, report: Report) -> None:
         "无尽的请求头": (b"GET / HTTP/1.1\r\n", many),
         "无尽的空行": (b"", b"\r\n" * 32768),
         "无尽的尾部": (
-            request("POST", CHAT, [*bearer(target.client), _JSON, ("Transfer-Encoding", "chunked")])
+            build_head("POST", CHAT, [*build_bearer(target.client), _JSON, ("Transfer-Encoding", "chunked")])
             + b"2\r\n{}\r\n0\r\n",
             many,
         ),
     }
     for name, (start, piece) in endless.items():
-        async with wire(target) as line:
+        async with open_wire(target) as line:
             sent, going = 0, await line.send(start)
             while going and sent < 64 << 20:
                 going = await line.send(piece)
                 sent += len(piece)
             report.check(not going, f"{name}：收下了 {sent >> 20} MB")
-    for head in (request("GET", HEALTH, [("X", "y" * 200_000)]), b"GET /api/v1/health HTTP/1.1\r\n" + many + b"\r\n"):
-        async with wire(target) as line:
+    for head in (
+        build_head("GET", HEALTH, [("X", "y" * 200_000)]),
+        b"GET /api/v1/health HTTP/1.1\r\n" + many + b"\r\n",
+    ):
+        async with open_wire(target) as line:
             await line.send(head)
-            status = await line.status(30)
+            status = await line.read_status(30)
             report.check(status in (0, 400, 431), f"{len(head)} 字节的请求头：{status}")

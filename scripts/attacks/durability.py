@@ -30,7 +30,7 @@ class Write:
     body: dict[str, Any]
 
 
-def desk_writes(session: str, messages: int) -> list[Write]:
+def list_desk_writes(session: str, messages: int) -> list[Write]:
     """What staff do with a session that waits for them, in this order."""
     path, agent = f"/api/v1/agent/sessions/{session}", "durable"
     said = [Write(f"客服消息 {n}", "POST", f"{path}/messages", {"content": f"第 {n} 句"}) for n in range(messages)]
@@ -43,7 +43,7 @@ def desk_writes(session: str, messages: int) -> list[Write]:
     ]
 
 
-def other_writes(session: str) -> list[Write]:
+def list_other_writes(session: str) -> list[Write]:
     """What else waits for the disk."""
     ticket = {"subject": f"断电测试 {session}", "session_id": session}
     # a name that nothing answers to: what is under test is the subscription, not its delivery
@@ -56,12 +56,12 @@ def other_writes(session: str) -> list[Write]:
     ]
 
 
-async def send(api: httpx.AsyncClient, write: Write) -> httpx.Response:
+async def send_write(api: httpx.AsyncClient, write: Write) -> httpx.Response:
     """Sends it; raises httpx.HTTPStatusError where it was not acknowledged."""
     return (await api.request(write.method, write.path, json=write.body)).raise_for_status()
 
 
-async def attack(target: Target, messages: int = 8) -> Report:
+async def run_attack(target: Target, messages: int = 8) -> Report:
     """Counts the syncs of the process beside what it acknowledged. Needs strace, and the process to be ours."""
     report, session = Report(), f"durable-{uuid4().hex[:12]}"
     if not (target.pid and shutil.which("strace")):
@@ -69,16 +69,16 @@ async def attack(target: Target, messages: int = 8) -> Report:
     async with target.open_client(target.admin) as api:
         asked = {"message": "保修多久", "session_id": session}
         (await api.post(CHAT, json=asked)).raise_for_status()
-        for name, writes in (("客服", desk_writes(session, messages)), ("管理", other_writes(session))):
-            async with _syncs(target.pid) as syncs:
+        for name, writes in (("客服", list_desk_writes(session, messages)), ("管理", list_other_writes(session))):
+            async with _trace_syncs(target.pid) as syncs:
                 for write in writes:
-                    await send(api, write)
+                    await send_write(api, write)
             report.check(len(syncs) >= len(writes), f"{name}：{len(writes)} 次确认只等了 {len(syncs)} 次磁盘")
     return report
 
 
 @asynccontextmanager
-async def _syncs(pid: int) -> AsyncIterator[list[str]]:
+async def _trace_syncs(pid: int) -> AsyncIterator[list[str]]:
     """The calls that wait for the disk while this is open; the list is filled at its end."""
     calls: list[str] = []
     with TemporaryDirectory() as folder:
@@ -86,27 +86,27 @@ async def _syncs(pid: int) -> AsyncIterator[list[str]]:
         command = ["strace", "-f", "-qq", "-e", "trace=fsync,fdatasync", "-e", "signal=none", "-p", str(pid)]
         tracer = await asyncio.create_subprocess_exec(*command, "-o", str(log), stderr=asyncio.subprocess.DEVNULL)
         try:
-            await _attached(pid, tracer)
+            await _wait_until_attached(pid, tracer)
             yield calls
         finally:
             if tracer.returncode is None:
                 tracer.terminate()
             await tracer.wait()
-            calls += _calls(log)
+            calls += _read_calls(log)
 
 
-async def _attached(pid: int, tracer: asyncio.subprocess.Process) -> None:
+async def _wait_until_attached(pid: int, tracer: asyncio.subprocess.Process) -> None:
     """Returns once all threads are traced. Raises OSError where tracing is not allowed."""
     async with asyncio.timeout(ATTACH_SECONDS):
-        while not _traced(pid):
+        while not _is_traced(pid):
             if tracer.returncode is not None:
                 raise OSError("strace 不能附到服务进程上")
             await asyncio.sleep(0.05)
 
 
-def _traced(pid: int) -> bool:
+def _is_traced(pid: int) -> bool:
     return all("TracerPid:\t0\n" not in status.read_text() for status in Path(f"/proc/{pid}/task").glob("*/status"))
 
 
-def _calls(log: Path) -> list[str]:
+def _read_calls(log: Path) -> list[str]:
     return [line for line in log.read_text().splitlines() if "sync(" in line] if log.exists() else []

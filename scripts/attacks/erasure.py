@@ -17,17 +17,17 @@ WAIT_SECONDS = 30.0
 SETTLE_SECONDS = 3.0
 
 
-async def attack(target: Target) -> Report:
+async def run_attack(target: Target) -> Report:
     """Makes a conversation of which webhooks are told, deletes it, and looks for it."""
     report, mark = Report(), uuid4().hex[:12]
     async with target.open_client(target.admin) as api:
-        hook = await subscribe(api)
-        others = await _settled(api, hook, frozenset())
-        session = await converse(api, mark)
-        stored = await _settled(api, hook, frozenset(TOLD), others)
+        hook = await subscribe_webhook(api)
+        others = await _wait_until_settled(api, hook, frozenset())
+        session = await make_conversation(api, mark)
+        stored = await _wait_until_settled(api, hook, frozenset(TOLD), others)
         report.check(set(stored.values()) == TOLD, f"没有收到全部事件：{stored}")
         (await api.delete(f"/api/v1/conversations/{session}")).raise_for_status()
-        gone = stored.keys() - await _deliveries(api, hook)  # others may have conversations meanwhile
+        gone = stored.keys() - await _list_deliveries(api, hook)  # others may have conversations meanwhile
         report.check(len(gone) >= len(TOLD), "会话删除后，Webhook 投递里还存着它")
         report.check((await api.get(f"/api/v1/conversations/{session}")).status_code == 404, "会话还能读")
         report.check(
@@ -39,13 +39,13 @@ async def attack(target: Target) -> Report:
     return report
 
 
-async def subscribe(api: httpx.AsyncClient) -> str:
+async def subscribe_webhook(api: httpx.AsyncClient) -> str:
     """A webhook to a name that nothing answers to, so that deliveries stay; its id."""
     hook = {"url": "https://receiver.invalid/hook", "events": [*sorted(TOLD)]}
     return str((await api.post("/api/v1/webhooks", json=hook)).raise_for_status().json()["id"])
 
 
-async def converse(api: httpx.AsyncClient, mark: str) -> str:
+async def make_conversation(api: httpx.AsyncClient, mark: str) -> str:
     """A question that nothing answers, a request for a person and a ticket; the session's id."""
     session = f"erase-{mark}"
     asked = {"message": f"{mark} 型号的陀螺仪怎么校准", "session_id": session}
@@ -55,21 +55,21 @@ async def converse(api: httpx.AsyncClient, mark: str) -> str:
     return session
 
 
-async def _settled(
+async def _wait_until_settled(
     api: httpx.AsyncClient, hook: str, told: frozenset[str], others: Collection[str] = ()
 ) -> dict[str, str]:
     """Deliveries besides others' once all of `told` were handed on and no more come, or after a while."""
     before: dict[str, str] = {}
     for _ in range(int(WAIT_SECONDS / SETTLE_SECONDS)):
         await asyncio.sleep(SETTLE_SECONDS)
-        found = {key: event for key, event in (await _deliveries(api, hook)).items() if key not in others}
+        found = {key: event for key, event in (await _list_deliveries(api, hook)).items() if key not in others}
         if found == before and set(found.values()) >= told:
             break
         before = found
     return before
 
 
-async def _deliveries(api: httpx.AsyncClient, hook: str) -> dict[str, str]:
+async def _list_deliveries(api: httpx.AsyncClient, hook: str) -> dict[str, str]:
     """Event by id of what is stored for the webhook."""
     page = (await api.get(f"/api/v1/webhooks/{hook}/deliveries", params={"limit": 200})).raise_for_status().json()
     return {item["id"]: item["event"] for item in page["deliveries"]}

@@ -21,7 +21,7 @@ _CONTENT_TYPE = "application/vnd.openxmlformats-officedocument."
 # --- PDF -------------------------------------------------------------------------------------
 
 
-def pdf(objects: Iterable[bytes]) -> bytes:
+def build_pdf(objects: Iterable[bytes]) -> bytes:
     """Objects, numbered from 1, the first of which is the catalogue."""
     out, offsets = bytearray(b"%PDF-1.5\n"), []
     for number, body in enumerate(objects, start=1):
@@ -34,47 +34,49 @@ def pdf(objects: Iterable[bytes]) -> bytes:
     return bytes(out)
 
 
-def stream(content: bytes, fields: bytes = b"") -> bytes:
+def build_stream(content: bytes, fields: bytes = b"") -> bytes:
     """A stream object."""
     return b"<</Length %d%s>>stream\n%s\nendstream" % (len(content), fields, content)
 
 
-def _one_page(contents: bytes, resources: bytes = b"", others: Iterable[bytes] = ()) -> bytes:
+def _build_page(contents: bytes, resources: bytes = b"", others: Iterable[bytes] = ()) -> bytes:
     page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<<%s>>/Contents 4 0 R>>" % resources
-    return pdf([b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>", page, contents, *others])
+    return build_pdf(
+        [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>", page, contents, *others]
+    )
 
 
-def nested_forms(depth: int = 12, width: int = 10) -> bytes:
+def build_nested_forms(depth: int = 12, width: int = 10) -> bytes:
     """Every form draws the next one `width` times."""
     forms = []
     for level in range(depth):
         draw = b"/X Do " * width if level < depth - 1 else b"0 0 1 1 re f"
         link = b"/Resources<</XObject<</X %d 0 R>>>>" % (6 + level) if level < depth - 1 else b""
-        forms.append(stream(draw, b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]" + link))
-    return _one_page(stream(b"/X Do " * width), b"/XObject<</X 5 0 R>>", forms)
+        forms.append(build_stream(draw, b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]" + link))
+    return _build_page(build_stream(b"/X Do " * width), b"/XObject<</X 5 0 R>>", forms)
 
 
-def filtered(filters: bytes, content: bytes, indirect: bool = False) -> bytes:
+def build_filtered_page(filters: bytes, content: bytes, indirect: bool = False) -> bytes:
     """A page whose content unfolds through filters; `indirect`: their names stand in an object elsewhere."""
     if indirect:
-        return _one_page(stream(content, b"/Filter 5 0 R"), others=[filters])
-    return _one_page(stream(content, b"/Filter" + filters))
+        return _build_page(build_stream(content, b"/Filter 5 0 R"), others=[filters])
+    return _build_page(build_stream(content, b"/Filter" + filters))
 
 
-def object_stream(unpacked: bytes, packed: bytes) -> bytes:
+def build_object_stream(unpacked: bytes, packed: bytes) -> bytes:
     """The pages stand in an object stream that unfolds."""
-    body = stream(packed, b"/Type/ObjStm/N 1/First %d/Filter/FlateDecode" % (len(unpacked) - 8))
+    body = build_stream(packed, b"/Type/ObjStm/N 1/First %d/Filter/FlateDecode" % (len(unpacked) - 8))
     rows = bytes([0, 0, 0, 0, 0xFF]) + bytes([1, 0, 0, 9, 0]) + bytes([2, 0, 0, 3, 0])
     head = b"%PDF-1.5\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n"
     third = len(head)
     out = head + b"3 0 obj\n" + body + b"\nendobj\n"
     start = len(out)
     rows += bytes([1, *third.to_bytes(3, "big"), 0]) + bytes([1, *start.to_bytes(3, "big"), 0])
-    table = stream(rows, b"/Type/XRef/Size 5/Root 1 0 R/W[1 3 1]")
+    table = build_stream(rows, b"/Type/XRef/Size 5/Root 1 0 R/W[1 3 1]")
     return out + b"4 0 obj\n" + table + b"\nendobj\nstartxref\n%d\n%%%%EOF\n" % start
 
 
-def lzw(size: int) -> bytes:
+def pack_lzw(size: int) -> bytes:
     """Zeros, packed as PDF's LZWDecode unpacks them."""
     bits, count, made = 0, 0, 0
     out = bytearray()
@@ -100,7 +102,7 @@ def lzw(size: int) -> bytes:
 Part = tuple[str, str, str, str]
 
 
-def _package(*parts: Part) -> bytes:
+def _build_package(*parts: Part) -> bytes:
     main, folder = parts[0][0], parts[0][0].rpartition("/")[0]
     overrides = "".join(
         f'<Override PartName="/{path}" ContentType="{_CONTENT_TYPE}{kind}+xml"/>' for path, kind, *_ in parts
@@ -125,20 +127,20 @@ def _package(*parts: Part) -> bytes:
     return buffer.getvalue()
 
 
-def docx(body: str, styles: str = "", declarations: str = "") -> bytes:
+def build_docx(body: str, styles: str = "", declarations: str = "") -> bytes:
     """A DOCX with this body and these styles."""
     document = f"{_XML}{declarations}<w:document {_W}><w:body>{body}</w:body></w:document>"
-    return _package(
+    return _build_package(
         ("word/document.xml", "wordprocessingml.document.main", "", document),
         ("word/styles.xml", "wordprocessingml.styles", "styles", f"{_XML}<w:styles {_W}>{styles}</w:styles>"),
     )
 
 
-def xlsx(rows: str, styles: str = "", strings: str = "") -> bytes:
+def build_xlsx(rows: str, styles: str = "", strings: str = "") -> bytes:
     """An XLSX of one sheet."""
     sheets = f'<sheets><sheet name="A" sheetId="1" xmlns:r="{_OFFICE}" r:id="r1"/></sheets>'
     sheet = f"{_XML}<worksheet {_S}><sheetData>{rows}</sheetData></worksheet>"
-    return _package(
+    return _build_package(
         ("xl/workbook.xml", "spreadsheetml.sheet.main", "", f"{_XML}<workbook {_S}>{sheets}</workbook>"),
         ("xl/worksheets/sheet1.xml", "spreadsheetml.worksheet", "worksheet", sheet),
         ("xl/styles.xml", "spreadsheetml.styles", "styles", f"{_XML}<styleSheet {_S}>{styles}</styleSheet>"),
@@ -146,7 +148,7 @@ def xlsx(rows: str, styles: str = "", strings: str = "") -> bytes:
     )
 
 
-def _laughs() -> str:
+def _build_laughs() -> str:
     entities = "".join(f'<!ENTITY e{level} "{f"&e{level - 1};" * 10}">' for level in range(1, 10))
     return f'<!DOCTYPE d [<!ENTITY e0 "哈哈哈">{entities}]>'
 
@@ -154,7 +156,7 @@ def _laughs() -> str:
 # --- All of them -----------------------------------------------------------------------------
 
 
-def hostile_files(scale: int = 64) -> dict[str, Callable[[], bytes]]:
+def list_hostile_files(scale: int = 64) -> dict[str, Callable[[], bytes]]:
     """By name. `scale`: MB that a bomb unfolds to; other costs grow with it."""
     many = 4000 * scale
     zeros = b" " * (scale * MIB)
@@ -163,29 +165,33 @@ def hostile_files(scale: int = 64) -> dict[str, Callable[[], bytes]]:
 
     answer, variants = "七天内可以退。" * 250, "|".join(f"退{number}" for number in range(15_000))
 
-    def flate() -> bytes:
+    def pack_zeros() -> bytes:
         return zlib.compress(zeros, 1)
 
     runs = bytes([129, 32]) * (scale * MIB // 128) + b"\x80"
     return {
-        "嵌套表单.pdf": nested_forms,
-        "双重压缩.pdf": lambda: filtered(b"[/FlateDecode/FlateDecode]", zlib.compress(flate(), 9)),
-        "十六进制压缩.pdf": lambda: filtered(b"[/ASCIIHexDecode/FlateDecode]", flate().hex().encode() + b">"),
-        "文本编码压缩.pdf": lambda: filtered(b"[/A85 /Fl]", a85encode(flate()) + b"~>", indirect=True),
-        "游程压缩.pdf": lambda: filtered(b"[/FlateDecode/RunLengthDecode]", zlib.compress(runs, 9), indirect=True),
-        "字典压缩.pdf": lambda: filtered(b"/LZWDecode", lzw(scale * MIB)),
-        "对象流.pdf": lambda: object_stream(zeros, flate()),
-        "截断.pdf": lambda: nested_forms()[:900],
-        "空段落.docx": lambda: docx("<w:p/>" * (scale * MIB // 6)),
-        "嵌套表格.docx": lambda: docx("<w:tbl><w:tr><w:tc>" * 2000 + "<w:p/>" + "</w:tc></w:tr></w:tbl>" * 2000),
-        "海量样式.docx": lambda: docx("<w:p/>", style * many),
-        "实体.docx": lambda: docx("<w:p><w:r><w:t>&e9;</w:t></w:r></w:p>", declarations=_laughs()),
-        "压缩炸弹.docx": lambda: docx(f"<w:p><w:r><w:t>{' ' * (scale * 4 * MIB)}</w:t></w:r></w:p>"),
-        "截断.docx": lambda: docx("<w:p/>")[:700],
-        "海量样式.xlsx": lambda: xlsx(row, f"<cellXfs>{format_ * 8 * many}</cellXfs>", string),
-        "共享字符串.xlsx": lambda: xlsx(row, strings=string * 8 * many),
-        "单元格.xlsx": lambda: xlsx(f"<row>{cell * 4 * many}</row>", strings=string),
-        "截断.xlsx": lambda: xlsx(row)[:700],
+        "嵌套表单.pdf": build_nested_forms,
+        "双重压缩.pdf": lambda: build_filtered_page(b"[/FlateDecode/FlateDecode]", zlib.compress(pack_zeros(), 9)),
+        "十六进制压缩.pdf": lambda: build_filtered_page(
+            b"[/ASCIIHexDecode/FlateDecode]", pack_zeros().hex().encode() + b">"
+        ),
+        "文本编码压缩.pdf": lambda: build_filtered_page(b"[/A85 /Fl]", a85encode(pack_zeros()) + b"~>", indirect=True),
+        "游程压缩.pdf": lambda: build_filtered_page(
+            b"[/FlateDecode/RunLengthDecode]", zlib.compress(runs, 9), indirect=True
+        ),
+        "字典压缩.pdf": lambda: build_filtered_page(b"/LZWDecode", pack_lzw(scale * MIB)),
+        "对象流.pdf": lambda: build_object_stream(zeros, pack_zeros()),
+        "截断.pdf": lambda: build_nested_forms()[:900],
+        "空段落.docx": lambda: build_docx("<w:p/>" * (scale * MIB // 6)),
+        "嵌套表格.docx": lambda: build_docx("<w:tbl><w:tr><w:tc>" * 2000 + "<w:p/>" + "</w:tc></w:tr></w:tbl>" * 2000),
+        "海量样式.docx": lambda: build_docx("<w:p/>", style * many),
+        "实体.docx": lambda: build_docx("<w:p><w:r><w:t>&e9;</w:t></w:r></w:p>", declarations=_build_laughs()),
+        "压缩炸弹.docx": lambda: build_docx(f"<w:p><w:r><w:t>{' ' * (scale * 4 * MIB)}</w:t></w:r></w:p>"),
+        "截断.docx": lambda: build_docx("<w:p/>")[:700],
+        "海量样式.xlsx": lambda: build_xlsx(row, f"<cellXfs>{format_ * 8 * many}</cellXfs>", string),
+        "共享字符串.xlsx": lambda: build_xlsx(row, strings=string * 8 * many),
+        "单元格.xlsx": lambda: build_xlsx(f"<row>{cell * 4 * many}</row>", strings=string),
+        "截断.xlsx": lambda: build_xlsx(row)[:700],
         "属性.html": lambda: f"<p {' '.join(f'a{n}=1' for n in range(200_000))}>退货说明</p>".encode(),
         "嵌套.html": lambda: ("<div>" * many + "深").encode(),
         "行内嵌套.html": lambda: ("<span>" * 4900 + "<p>深" * 4900).encode(),

@@ -26,15 +26,15 @@ _HAN = (0x4E00, 0x9FA5)
 _PAYLOADS = load_payloads("lengthy")
 
 
-def _shuffle(alphabet: str) -> Callable[[int], str]:
+def _build_shuffled(alphabet: str) -> Callable[[int], str]:
     return lambda length: "".join(random.Random(length).choices(alphabet, k=length))
 
 
-def _repeat(text: str) -> Callable[[int], str]:
+def _build_repeated(text: str) -> Callable[[int], str]:
     return lambda length: (text * (length // len(text) + 1))[:length]
 
 
-def _vary(text: str) -> Callable[[int], str]:
+def _build_varied(text: str) -> Callable[[int], str]:
     """The words with a random character after each, so that it is no mere repetition."""
 
     def write_message(length: int) -> str:
@@ -77,7 +77,7 @@ def _write_base64(length: int) -> str:
 
 # Name -> a message of so many characters. The same length gives the same message.
 FAMILIES: dict[str, Callable[[int], str]] = {
-    "random_han": _shuffle("".join(map(chr, range(*_HAN)))),
+    "random_han": _build_shuffled("".join(map(chr, range(*_HAN)))),
     "ones": lambda length: "1" * length,
     "spaces": lambda length: ("买" + " " * length)[: length - 1] + "买",
     "wide_member": lambda length: "会员" + " " * (length - 2),
@@ -88,10 +88,10 @@ FAMILIES: dict[str, Callable[[int], str]] = {
     "numbers_commas": _write_numbers,
     "dates": _write_dates,
     "base64": _write_base64,
-    **{name: _shuffle(alphabet) for name, alphabet in _PAYLOADS["random"].items()},
-    **{name: _repeat(text) for name, text in _PAYLOADS["repeated"].items()},
-    **{name: _vary(text) for name, text in _PAYLOADS["varied"].items()},
-    **{f"{name}_again": _repeat(_PAYLOADS["varied"][name]) for name in ("people", "orders", "amounts")},
+    **{name: _build_shuffled(alphabet) for name, alphabet in _PAYLOADS["random"].items()},
+    **{name: _build_repeated(text) for name, text in _PAYLOADS["repeated"].items()},
+    **{name: _build_varied(text) for name, text in _PAYLOADS["varied"].items()},
+    **{f"{name}_again": _build_repeated(_PAYLOADS["varied"][name]) for name in ("people", "orders", "amounts")},
 }
 
 
@@ -109,25 +109,28 @@ class Bounds:
     neighbours: float = 300.0
 
 
-async def attack(target: Target, bounds: Bounds | None = None) -> Report:
+async def run_attack(target: Target, bounds: Bounds | None = None) -> Report:
     """A message of each family, one by one; then the slowest ones at once beside another tenant's questions."""
     bounds, report = bounds or Bounds(), Report()
     async with target.open_client(target.server) as client, target.open_client(target.other_client) as neighbour:
         for number in range(4):  # what is built at its first use
             await asyncio.gather(
-                _time_answer(client, f"订单 2024010100000{number} 到哪了"), _time_answer(neighbour, f"{number}号到吗")
+                _measure_answer(client, f"订单 2024010100000{number} 到哪了"),
+                _measure_answer(neighbour, f"{number}号到吗"),
             )
-        usual = median([await _time_answer(client, ORDINARY.format(number)) for number in range(bounds.rounds)])
-        taken = {name: await _time_answer(client, FAMILIES[name](CHARS)) for name in bounds.families}
+        usual = median([await _measure_answer(client, ORDINARY.format(number)) for number in range(bounds.rounds)])
+        taken = {name: await _measure_answer(client, FAMILIES[name](CHARS)) for name in bounds.families}
         for name, seconds in taken.items():
             report.check(seconds <= bounds.own * usual, f"{name}：{seconds:.2f} 秒，平常 {usual:.3f} 秒")
-        alone = median([await _time_answer(neighbour, f"第 {number} 天还能退货吗") for number in range(bounds.rounds)])
+        alone = median(
+            [await _measure_answer(neighbour, f"第 {number} 天还能退货吗") for number in range(bounds.rounds)]
+        )
         slowest = sorted(taken, key=lambda name: -taken[name])[: bounds.connections]
-        flood = [asyncio.create_task(_flood_with(client, name)) for name in slowest]
+        flood = [asyncio.create_task(_send_forever(client, name)) for name in slowest]
         try:
             await asyncio.sleep(0.2)
             beside = median(
-                [await _time_answer(neighbour, f"第 {number} 天还能换货吗") for number in range(bounds.rounds)]
+                [await _measure_answer(neighbour, f"第 {number} 天还能换货吗") for number in range(bounds.rounds)]
             )
         finally:
             for task in flood:
@@ -137,12 +140,12 @@ async def attack(target: Target, bounds: Bounds | None = None) -> Report:
     return report
 
 
-async def _flood_with(client: AsyncClient, family: str) -> None:
+async def _send_forever(client: AsyncClient, family: str) -> None:
     for length in cycle(range(CHARS - 50, CHARS)):
-        await _time_answer(client, FAMILIES[family](length))
+        await _measure_answer(client, FAMILIES[family](length))
 
 
-async def _time_answer(client: AsyncClient, text: str) -> float:
+async def _measure_answer(client: AsyncClient, text: str) -> float:
     """Seconds until the answer is there. Any answer but a server's error is one."""
     started = perf_counter()
     response = await client.post(CHAT, json={"message": text, "user_id": MEMBER})

@@ -34,29 +34,29 @@ _NOTHING = {"message": ""}
 _SOME = "/api/v1/conversations/nobody/handoff"
 
 
-async def attack(target: Target) -> Report:
+async def run_attack(target: Target) -> Report:
     """Everything, as heavy as the product's default limits take."""
     report = Report()
     if not target.client or not target.other_client:
         return report
-    await other_tenants(target, report)
-    await handoffs(target, report)
-    await urgent(target, report)
-    await sign_ins(target, report)
+    await check_other_tenants(target, report)
+    await check_handoffs(target, report)
+    await check_urgent(target, report)
+    await check_sign_ins(target, report)
     await asyncio.sleep(FORGOTTEN_SECONDS)
     return report
 
 
-async def other_tenants(
+async def check_other_tenants(
     target: Target, report: Report, connections: int = CONNECTIONS, seconds: float = SECONDS, asked: int = ASKED
 ) -> tuple[float, float]:
     """One key floods. The other tenant's median in seconds, alone and meanwhile."""
     async with target.open_client(target.other_client) as http:
-        await _median(http, "先问", asked // 2)
-        alone = await _median(http, "单独问", asked)
+        await _measure_median(http, "先问", asked // 2)
+        alone = await _measure_median(http, "单独问", asked)
         async with flood_chat(Flood(target.port, target.client, "运费险怎么赔付", seconds, connections)) as counts:
             await asyncio.sleep(0.5)
-            beside = await _median(http, "同时问", asked)
+            beside = await _measure_median(http, "同时问", asked)
     report.check(beside <= RATIO * alone + SLACK_SECONDS, f"另一租户的中位数从 {alone:.3f} 秒升到 {beside:.3f} 秒")
     report.check(counts["429"] + counts["503"] > 0, f"{connections} 个连接没有一次被拒：{dict(counts)}")
     report.check(counts["200"] > 0, "一条也没有回答")
@@ -65,7 +65,7 @@ async def other_tenants(
     return alone, beside
 
 
-async def handoffs(target: Target, report: Report, tried: int = 200) -> int:
+async def check_handoffs(target: Target, report: Report, tried: int = 200) -> int:
     """Requests for a person from ever new sessions; how many got through."""
     async with target.open_client(target.client) as http:
 
@@ -75,42 +75,46 @@ async def handoffs(target: Target, report: Report, tried: int = 200) -> int:
         answers = await asyncio.gather(*map(ask, range(tried)))
         through = sum(answer.status_code == 200 for answer in answers)
         report.check(through < tried, f"{tried} 次请求人工都进了队列")
-        report.check(all(_told(answer) for answer in answers if answer.status_code != 200), "拒绝没有说多久后再试")
+        report.check(
+            all(_has_retry_after(answer) for answer in answers if answer.status_code != 200), "拒绝没有说多久后再试"
+        )
         spoken = await http.post(CHAT, json={"message": "转人工", "session_id": "flood-said"})
         if spoken.status_code == 200:
             report.check("handoff" not in spoken.json()["data"], "说出来的请求没有被计数")
         else:
-            report.check(_told(spoken), "说出来的请求被拒，但没有说多久后再试")
+            report.check(_has_retry_after(spoken), "说出来的请求被拒，但没有说多久后再试")
     return through
 
 
-async def urgent(target: Target, report: Report, tried: int = MOST_TRIED) -> None:
+async def check_urgent(target: Target, report: Report, tried: int = MOST_TRIED) -> None:
     """Beyond the limit of a session, and then of an address, urgent messages are answered all the same."""
     async with target.open_client(target.other_client) as http:
         for own in ({"session_id": "urgent-session"}, {}):
-            limited = await _until_limited(http, own, tried)
+            limited = await _send_until_limited(http, own, tried)
             report.check(limited is not None, f"{tried} 次请求没有碰到上限")
             if limited is not None:
-                report.check(_told(limited), "429 没有 Retry-After 或 details.retry_after")
-                async with _pressed(http, own):
-                    await _refused(http, own, report)
-                    await _answered(http, own, report)
+                report.check(_has_retry_after(limited), "429 没有 Retry-After 或 details.retry_after")
+                async with _keep_limited(http, own):
+                    await _check_refusals(http, own, report)
+                    await _check_urgent_answers(http, own, report)
 
 
-async def sign_ins(target: Target, report: Report, tried: int = 80) -> None:
+async def check_sign_ins(target: Target, report: Report, tried: int = 80) -> None:
     """Guesses from one address are not looked at any more, and right keys go on working."""
     async with target.open_client(target.client) as known, target.open_client() as http:
         wrong = [await http.get(_SOME, headers={"X-API-Key": f"yd-wrong-{number}"}) for number in range(tried)]
         statuses = [answer.status_code for answer in wrong]
         report.check(set(statuses) == {401, 429}, f"{tried} 个错误密钥：{sorted(set(statuses))}")
         report.check(statuses[-1] == 429, "错误的密钥不再缓答")
-        report.check(all(_told(answer) for answer in wrong if answer.status_code == 429), "429 没有 Retry-After")
+        report.check(
+            all(_has_retry_after(answer) for answer in wrong if answer.status_code == 429), "429 没有 Retry-After"
+        )
         right = await known.get(_SOME)
         report.check(right.status_code not in (401, 429), f"正确的密钥也被拒了：{right.status_code}")
-        report.check(await _greeted(target, "yd-wrong-socket") == "too_many_attempts", "WebSocket 上还能再试")
+        report.check(await _greet_socket(target, "yd-wrong-socket") == "too_many_attempts", "WebSocket 上还能再试")
 
 
-async def _median(http: httpx.AsyncClient, text: str, count: int) -> float:
+async def _measure_median(http: httpx.AsyncClient, text: str, count: int) -> float:
     taken = []
     for number in range(count):
         started = perf_counter()
@@ -120,7 +124,7 @@ async def _median(http: httpx.AsyncClient, text: str, count: int) -> float:
     return median(taken)
 
 
-async def _until_limited(http: httpx.AsyncClient, own: dict[str, str], most: int) -> httpx.Response | None:
+async def _send_until_limited(http: httpx.AsyncClient, own: dict[str, str], most: int) -> httpx.Response | None:
     """Messages until one is refused, at most so many; the refusal."""
     for _ in range(0, most, 50):
         for answer in await asyncio.gather(*(http.post(CHAT, json=_NOTHING | own) for _ in range(50))):
@@ -130,14 +134,14 @@ async def _until_limited(http: httpx.AsyncClient, own: dict[str, str], most: int
 
 
 @asynccontextmanager
-async def _pressed(http: httpx.AsyncClient, own: dict[str, str]) -> AsyncIterator[None]:
+async def _keep_limited(http: httpx.AsyncClient, own: dict[str, str]) -> AsyncIterator[None]:
     """While a limit is kept reached."""
 
-    async def press() -> None:
+    async def send_forever() -> None:
         while True:
             await http.post(CHAT, json=_NOTHING | own)
 
-    tasks = [asyncio.create_task(press()) for _ in range(PRESSING)]
+    tasks = [asyncio.create_task(send_forever()) for _ in range(PRESSING)]
     try:
         yield
     finally:
@@ -146,7 +150,7 @@ async def _pressed(http: httpx.AsyncClient, own: dict[str, str]) -> AsyncIterato
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _seen(
+async def _is_answered(
     http: httpx.AsyncClient, path: str, body: dict[str, Any], held: Callable[[httpx.Response], bool]
 ) -> tuple[bool, str]:
     """Whether a request beyond the limit is answered as it should be, and how it was."""
@@ -157,28 +161,32 @@ async def _seen(
     return False, f"{path} {answer.status_code} {answer.text[:200]}"
 
 
-async def _refused(http: httpx.AsyncClient, own: dict[str, str], report: Report) -> None:
+async def _check_refusals(http: httpx.AsyncClient, own: dict[str, str], report: Report) -> None:
     """An ordinary message, in the words of every way in."""
-    report.check(*await _seen(http, STREAM, {"message": "你好"} | own, _told))
+    report.check(*await _is_answered(http, STREAM, {"message": "你好"} | own, _has_retry_after))
     for stream in (False, True):
-        report.check(*await _seen(http, COMPLETIONS, _openai("你好", stream=stream) | own, _told_openai))
+        report.check(
+            *await _is_answered(
+                http, COMPLETIONS, _build_completion("你好", stream=stream) | own, _has_openai_retry_after
+            )
+        )
 
 
-async def _answered(http: httpx.AsyncClient, own: dict[str, str], report: Report) -> None:
+async def _check_urgent_answers(http: httpx.AsyncClient, own: dict[str, str], report: Report) -> None:
     """Urgent messages; what follows in their session is read by a person."""
     for text in URGENT:
-        report.check(*await _seen(http, CHAT, {"message": text} | own, _cared))
+        report.check(*await _is_answered(http, CHAT, {"message": text} | own, _is_cared_for))
         if own:
             return
-        report.check(*await _seen(http, STREAM, {"message": text}, _streamed))
-        report.check(*await _seen(http, COMPLETIONS, _openai(text), _cared))
+        report.check(*await _is_answered(http, STREAM, {"message": text}, _is_streamed_with_care))
+        report.check(*await _is_answered(http, COMPLETIONS, _build_completion(text), _is_cared_for))
 
 
-def _openai(text: str, *, stream: bool = False) -> dict[str, Any]:
+def _build_completion(text: str, *, stream: bool = False) -> dict[str, Any]:
     return {"model": "yingda", "messages": [{"role": "user", "content": text}], "stream": stream}
 
 
-def _told(answer: httpx.Response) -> bool:
+def _has_retry_after(answer: httpx.Response) -> bool:
     """Whether a refusal says when to try again, in its header and in its body."""
     if answer.status_code not in REFUSED:
         return False
@@ -186,13 +194,13 @@ def _told(answer: httpx.Response) -> bool:
     return bool(seconds >= 1) and answer.headers.get("retry-after") == str(seconds)
 
 
-def _told_openai(answer: httpx.Response) -> bool:
+def _has_openai_retry_after(answer: httpx.Response) -> bool:
     if answer.status_code != 429:
         return False
     return answer.json()["error"]["type"] == "rate_limit_error" and int(answer.headers["retry-after"]) >= 1
 
 
-def _cared(answer: httpx.Response) -> bool:
+def _is_cared_for(answer: httpx.Response) -> bool:
     """Whether it has the care agent's words and the way to a person."""
     if answer.status_code != 200:
         return False
@@ -202,11 +210,11 @@ def _cared(answer: httpx.Response) -> bool:
     return bool(outcome == "high_stakes" and ("12356" in reply or "人工" in reply))
 
 
-def _streamed(answer: httpx.Response) -> bool:
+def _is_streamed_with_care(answer: httpx.Response) -> bool:
     return answer.status_code == 200 and '"outcome":"high_stakes"' in answer.text
 
 
-async def _greeted(target: Target, key: str) -> str:
+async def _greet_socket(target: Target, key: str) -> str:
     """What a socket says to a key."""
     address = target.address.replace("http", "ws", 1) + "/api/v1/conversations/flood-socket/ws"
     async with connect(address, additional_headers={"X-API-Key": key}, proxy=None) as socket:

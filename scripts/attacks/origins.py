@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import product
 
 from scripts.attacks.payloads import load_payloads
-from scripts.attacks.raw import bearer, request, wire
-from scripts.attacks.sockets import handshake
+from scripts.attacks.raw import build_bearer, build_head, open_wire
+from scripts.attacks.sockets import build_handshake
 from scripts.harness.checks import Report
 from scripts.harness.servers import Target
 
@@ -20,55 +20,57 @@ DOCUMENTED = ("/docs", "/openapi.json")
 OWN = ((), (("Origin", "http://127.0.0.1"), ("Sec-Fetch-Site", "same-origin")), (("Sec-Fetch-Site", "none"),))
 
 
-async def attack(target: Target) -> Report:
+async def run_attack(target: Target) -> Report:
     """See above."""
     report = Report()
-    await (_with_keys if target.client else _without_keys)(target, report)
+    await (_check_with_keys if target.client else _check_without_keys)(target, report)
     return report
 
 
-async def _without_keys(target: Target, report: Report) -> None:
+async def _check_without_keys(target: Target, report: Report) -> None:
     for method, path in _PAYLOADS["requests"]:
         for host in HOSTS + _PAYLOADS["odd_hosts"]:
-            await _refused(target, report, request(method, path, host=host), f"{method} {path} 主机名 {host}")
+            await _check_refusal(target, report, build_head(method, path, host=host), f"{method} {path} 主机名 {host}")
         for header in FOREIGN + FORWARDED:
-            await _refused(target, report, request(method, path, [header]), f"{method} {path} {header}")
-        await _refused(target, report, request(method, path, [("Host", "localhost")]), f"{method} {path} 两个主机名")
-        await _refused(target, report, request(method, path, version="1.0"), f"{method} {path} HTTP/1.0")
+            await _check_refusal(target, report, build_head(method, path, [header]), f"{method} {path} {header}")
+        await _check_refusal(
+            target, report, build_head(method, path, [("Host", "localhost")]), f"{method} {path} 两个主机名"
+        )
+        await _check_refusal(target, report, build_head(method, path, version="1.0"), f"{method} {path} HTTP/1.0")
     for host in HOSTS:
-        await _refused(target, report, handshake(STAFF, host=host), f"WebSocket 主机名 {host}")
+        await _check_refusal(target, report, build_handshake(STAFF, host=host), f"WebSocket 主机名 {host}")
     for header in FOREIGN + FORWARDED:
-        await _refused(target, report, handshake(STAFF, [header]), f"WebSocket {header}")
+        await _check_refusal(target, report, build_handshake(STAFF, [header]), f"WebSocket {header}")
     for host in OWN_HOSTS:
-        await _taken(target, report, request("GET", "/api/v1/profile", host=host), 200, host)
+        await _check_status(target, report, build_head("GET", "/api/v1/profile", host=host), 200, host)
     for headers in OWN:
-        await _taken(target, report, request("GET", "/api/v1/profile", headers), 200, str(headers))
-        await _taken(target, report, handshake(STAFF, headers), 101, f"WebSocket {headers}")
+        await _check_status(target, report, build_head("GET", "/api/v1/profile", headers), 200, str(headers))
+        await _check_status(target, report, build_handshake(STAFF, headers), 101, f"WebSocket {headers}")
     for path in DOCUMENTED:
-        await _taken(target, report, request("GET", path), 200, path)
+        await _check_status(target, report, build_head("GET", path), 200, path)
 
 
-async def _with_keys(target: Target, report: Report) -> None:
+async def _check_with_keys(target: Target, report: Report) -> None:
     for header, host in product(FORWARDED, ("127.0.0.1", "localhost")):
-        await _taken(target, report, request("GET", "/api/v1/profile", [header], host=host), 401, str(header))
+        await _check_status(target, report, build_head("GET", "/api/v1/profile", [header], host=host), 401, str(header))
     for path, key in product(DOCUMENTED, ("", target.client)):
-        await _taken(target, report, request("GET", path, bearer(key)), 404, path)
+        await _check_status(target, report, build_head("GET", path, build_bearer(key)), 404, path)
     for headers in ((FOREIGN[0],), (FORWARDED[0],)):
-        shown = [*bearer(target.agent), *headers]
-        await _taken(
-            target, report, request("GET", "/api/v1/profile", shown, host="kefu.example.com"), 200, str(headers)
+        shown = [*build_bearer(target.agent), *headers]
+        await _check_status(
+            target, report, build_head("GET", "/api/v1/profile", shown, host="kefu.example.com"), 200, str(headers)
         )
 
 
-async def _refused(target: Target, report: Report, head: bytes, name: str) -> None:
-    async with wire(target) as line:
+async def _check_refusal(target: Target, report: Report, head: bytes, name: str) -> None:
+    async with open_wire(target) as line:
         await line.send(head)
-        status = await line.status(30)
+        status = await line.read_status(30)
         report.check(status in (400, 403), f"{name}：{status}")
 
 
-async def _taken(target: Target, report: Report, head: bytes, wanted: int, name: str) -> None:
-    async with wire(target) as line:
+async def _check_status(target: Target, report: Report, head: bytes, wanted: int, name: str) -> None:
+    async with open_wire(target) as line:
         await line.send(head)
-        status = await line.status(30)
+        status = await line.read_status(30)
         report.check(status == wanted, f"{name}：{status}")

@@ -9,7 +9,7 @@ from itertools import count
 
 import httpx
 
-from scripts.attacks.hostile_files import hostile_files, nested_forms
+from scripts.attacks.hostile_files import build_nested_forms, list_hostile_files
 from scripts.harness.checks import Report
 from scripts.harness.processes import list_descendants, read_cpu_ticks
 from scripts.harness.servers import DOCUMENTS, Target
@@ -21,7 +21,7 @@ _QUIET_STEPS = 4
 _ABANDONED = 20
 
 
-async def attack(
+async def run_attack(
     target: Target,
     *,
     scale: int = 200,
@@ -34,27 +34,29 @@ async def attack(
     quiet_seconds: after a client has gone, until no worker computes any longer.
     """
     report = Report()
-    files = hostile_files(scale)
+    files = list_hostile_files(scale)
     chosen = list(files) if names is None else list(names)
     idle = target.measure_memory() if target.pid else 0.0
     async with target.open_client(target.admin, UPLOAD_SECONDS) as client:
-        sending = [asyncio.create_task(_refused(client, name, files[name])) for name in chosen]
-        neighbour, peak = await asyncio.gather(_neighbour(target, sending), _peak(target, sending))
+        sending = [asyncio.create_task(_send_hostile(client, name, files[name])) for name in chosen]
+        neighbour, peak = await asyncio.gather(
+            _count_neighbours_uploads(target, sending), _measure_peak(target, sending)
+        )
         for name, why in zip(chosen, await asyncio.gather(*sending), strict=True):
             report.check(not why, f"{name}：{why}")
     report.check(neighbour > 0, "另一租户的上传没有得到应答")
     if target.pid:
         report.check(peak - idle < most_mb, f"内存多占 {peak - idle:.0f} MB")
-        report.check(await abandoned(target, quiet_seconds), "客户端断开后仍有进程在解析")
+        report.check(await is_abandoned_quiet(target, quiet_seconds), "客户端断开后仍有进程在解析")
         report.check(target.is_alive(), "服务没有应答")
     return report
 
 
-async def abandoned(target: Target, quiet_seconds: float) -> bool:
+async def is_abandoned_quiet(target: Target, quiet_seconds: float) -> bool:
     """Whether no worker computes soon after a client left, that had sent many files without end."""
     with suppress(httpx.TimeoutException):
         async with target.open_client(target.admin, 1.0) as client:
-            many = [("files", (f"断开{number}.pdf", nested_forms())) for number in range(_ABANDONED)]
+            many = [("files", (f"断开{number}.pdf", build_nested_forms())) for number in range(_ABANDONED)]
             await client.post(DOCUMENTS, files=many)
     quiet, before = 0, read_cpu_ticks(list_descendants(target.pid))
     for _ in range(int(quiet_seconds / _STEP)):
@@ -67,7 +69,7 @@ async def abandoned(target: Target, quiet_seconds: float) -> bool:
     return False
 
 
-async def _refused(client: httpx.AsyncClient, name: str, make: Callable[[], bytes]) -> str:
+async def _send_hostile(client: httpx.AsyncClient, name: str, make: Callable[[], bytes]) -> str:
     """Empty when the file was refused by name or taken; else what happened."""
     try:
         (file,) = await upload_files(client, [(name, await asyncio.to_thread(make))])
@@ -81,7 +83,7 @@ async def _refused(client: httpx.AsyncClient, name: str, make: Callable[[], byte
     return str(file) if failed and name not in (file["error"] or {"message": ""})["message"] else ""
 
 
-async def _neighbour(target: Target, sending: Sequence[asyncio.Task[str]]) -> int:
+async def _count_neighbours_uploads(target: Target, sending: Sequence[asyncio.Task[str]]) -> int:
     """Uploads of another tenant that were taken while hostile files were still being read."""
     taken = 0
     async with target.open_client(target.other_admin, UPLOAD_SECONDS) as client:
@@ -95,7 +97,7 @@ async def _neighbour(target: Target, sending: Sequence[asyncio.Task[str]]) -> in
     raise AssertionError
 
 
-async def _peak(target: Target, sending: Sequence[asyncio.Task[str]]) -> float:
+async def _measure_peak(target: Target, sending: Sequence[asyncio.Task[str]]) -> float:
     """Largest resident memory in MB until all are sent."""
     peak = 0.0
     while target.pid and not all(task.done() for task in sending):

@@ -32,7 +32,7 @@ class Wire:
             return False
         return not self.writer.is_closing()
 
-    async def status(self, seconds: float) -> int:
+    async def read_status(self, seconds: float) -> int:
         """Status of the next answer, its head read; 0 when the server closed instead, -1 when nothing came in time."""
         try:
             async with asyncio.timeout(seconds):
@@ -43,7 +43,7 @@ class Wire:
             return 0
         return int(head.split(b" ", 2)[1])
 
-    async def closed(self, seconds: float) -> bool:
+    async def is_closed(self, seconds: float) -> bool:
         """Whether the server closes in time, whatever it still says."""
         try:
             async with asyncio.timeout(seconds):
@@ -57,7 +57,7 @@ class Wire:
 
 
 @asynccontextmanager
-async def wire(target: Target) -> AsyncIterator[Wire]:
+async def open_wire(target: Target) -> AsyncIterator[Wire]:
     """A connection to the server; cut at the end."""
     place = urlsplit(target.address)
     family = socket.AF_INET6 if ":" in (place.hostname or "") else socket.AF_INET
@@ -72,7 +72,9 @@ async def wire(target: Target) -> AsyncIterator[Wire]:
         writer.transport.abort()
 
 
-def request(method: str, path: str, headers: Headers = (), *, host: str = "127.0.0.1", version: str = "1.1") -> bytes:
+def build_head(
+    method: str, path: str, headers: Headers = (), *, host: str = "127.0.0.1", version: str = "1.1"
+) -> bytes:
     """The head of a request. host: empty for none."""
     lines = [f"{method} {path} HTTP/{version}"]
     if host:
@@ -81,6 +83,6 @@ def request(method: str, path: str, headers: Headers = (), *, host: str = "127.0
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
-def bearer(key: str) -> list[tuple[str, str]]:
+def build_bearer(key: str) -> list[tuple[str, str]]:
     """The header that shows a key; none without one."""
     return [("Authorization", f"Bearer {key}")] if key else []

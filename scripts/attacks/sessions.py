@@ -65,60 +65,62 @@ class Begun:
     message_id: str
 
 
-def calls(schema: dict[str, Any]) -> list[Call]:
+def list_calls(schema: dict[str, Any]) -> list[Call]:
     """Every operation of an OpenAPI document that takes a session id in its path, its query or its body."""
     return [
-        Call(method.upper(), path, _body(schema, operation), _asks(operation))
+        Call(method.upper(), path, _build_body(schema, operation), _is_in_query(operation))
         for path, operations in schema["paths"].items()
         for method, operation in operations.items()
-        if _SESSION in path or _asks(operation) or "session_id" in _properties(schema, operation)
+        if _SESSION in path or _is_in_query(operation) or "session_id" in _get_properties(schema, operation)
     ]
 
 
-def sockets() -> set[str]:
+def list_socket_paths() -> set[str]:
     """The paths of all WebSockets."""
     return {path for router in load_routers() for path in list_sockets(router)}
 
 
-async def begin(http: httpx.AsyncClient, text: str = "你好", **fields: str) -> Begun:
+async def begin_conversation(http: httpx.AsyncClient, text: str = "你好", **fields: str) -> Begun:
     """A new conversation with a `client` key."""
     response = await http.post(CHAT, json={"message": text, "session_id": f"s-{uuid4().hex}", **fields})
     body = response.json()
     return Begun(body["session_id"], body.get("session_token", ""), body["message_id"])
 
 
-async def attack(target: Target, racers: int = 8) -> Report:
+async def run_attack(target: Target, racers: int = 8) -> Report:
     """racers: first turns on one id at once."""
     report = Report()
     async with target.open_client(target.client) as http, target.open_client(target.other_client) as other:
-        victim, stranger = await begin(http, SECRET_WORDS), await begin(http)
+        victim, stranger = await begin_conversation(http, SECRET_WORDS), await begin_conversation(http)
         report.check(bool(victim.token), "no secret was issued with the first turn")
         schema = create_app(load_settings()).openapi()  # the server need not show its own
         async with target.open_client(target.admin) as staff:
             await staff.post(f"/api/v1/conversations/{victim.session_id}/handoff", json={})
-            before = await _kept(staff, victim)
+            before = await _collect_kept(staff, victim)
             report.check(SECRET_WORDS in str(before), "nothing was kept that could be stolen")
-            for how, headers in _proofs(victim, stranger):
-                await probe(target, http, schema, victim, how, headers, report)
+            for how, headers in _generate_proofs(victim, stranger):
+                await check_proof(target, http, schema, victim, how, headers, report)
             async with target.open_client() as nobody, target.open_client(target.other_admin) as others_staff:
-                for call in calls(schema):
-                    status = (await call.send(nobody, victim, _cookie(victim.session_id, victim.token))).status_code
+                for call in list_calls(schema):
+                    status = (
+                        await call.send(nobody, victim, _build_cookie(victim.session_id, victim.token))
+                    ).status_code
                     report.check(status == 401, f"{call.method} {call.path} without a key: {status}")
                     for foreign in (other, others_staff):
                         told = await call.send(foreign, victim, {_HEADER: victim.token})
                         report.check(SECRET_WORDS not in told.text, f"{call.method} {call.path} by another tenant")
-            after = await _kept(staff, victim)
+            after = await _collect_kept(staff, victim)
             for name, value in before.items():
                 report.check(after[name] == value, f"{name} is {after[name]} and was {value}")
-        await _race(http, report, racers)
-        own = await http.get(_HISTORY.format(victim.session_id), headers=_cookie(victim.session_id, victim.token))
+        await _check_race(http, report, racers)
+        own = await http.get(_HISTORY.format(victim.session_id), headers=_build_cookie(victim.session_id, victim.token))
         report.check(SECRET_WORDS in own.text, f"the customer's own cookie: {own.status_code}")
         opened = await http.get(f"/api/v1/conversations/{victim.session_id}/messages", headers={_HEADER: victim.token})
         report.check(opened.status_code == 200, f"the customer's own secret: {opened.status_code}")
     return report
 
 
-async def probe(
+async def check_proof(
     target: Target,
     http: httpx.AsyncClient,
     schema: dict[str, Any],
@@ -128,14 +130,14 @@ async def probe(
     report: Report,
 ) -> None:
     """Every route and the socket, for a conversation that these headers are no right to."""
-    for call in calls(schema):
+    for call in list_calls(schema):
         status = (await call.send(http, victim, headers)).status_code
         report.check(status in REFUSED, f"{call.method} {call.path} with {how}: {status}")
-    code = await socket_code(target, victim.session_id, headers)
+    code = await read_socket_code(target, victim.session_id, headers)
     report.check(code in (4401, 4403), f"socket with {how}: {code}")
 
 
-async def socket_code(target: Target, session_id: str, headers: Mapping[str, str]) -> int:
+async def read_socket_code(target: Target, session_id: str, headers: Mapping[str, str]) -> int:
     """With what code the customer's socket is closed; 0 where it stays open."""
     shown = {"Authorization": f"Bearer {target.client}", **headers}
     address = target.address.replace("http", "ws", 1) + f"/api/v1/conversations/{session_id}/ws?after=0"
@@ -152,21 +154,21 @@ async def socket_code(target: Target, session_id: str, headers: Mapping[str, str
     return 0
 
 
-def _proofs(victim: Begun, stranger: Begun) -> Iterator[tuple[str, dict[str, str]]]:
+def _generate_proofs(victim: Begun, stranger: Begun) -> Iterator[tuple[str, dict[str, str]]]:
     yield "no proof", {}
     yield "a foreign secret", {_HEADER: stranger.token}
     yield "a made-up secret", {_HEADER: "ys-" + "0" * 43}
-    yield "a foreign cookie", _cookie(stranger.session_id, stranger.token)
-    yield "a foreign secret in a cookie of the session", _cookie(victim.session_id, stranger.token)
-    stolen = _cookie(victim.session_id, victim.token)
+    yield "a foreign cookie", _build_cookie(stranger.session_id, stranger.token)
+    yield "a foreign secret in a cookie of the session", _build_cookie(victim.session_id, stranger.token)
+    stolen = _build_cookie(victim.session_id, victim.token)
     yield "the customer's cookie, by a page of another site", stolen | {"Sec-Fetch-Site": "cross-site"}
 
 
-def _cookie(session_id: str, token: str) -> dict[str, str]:
+def _build_cookie(session_id: str, token: str) -> dict[str, str]:
     return {"Cookie": f"{SESSION.name}={session_id}.{token}", "Sec-Fetch-Site": "same-origin"}
 
 
-async def _kept(staff: httpx.AsyncClient, victim: Begun) -> dict[str, Any]:
+async def _collect_kept(staff: httpx.AsyncClient, victim: Begun) -> dict[str, Any]:
     """All that is known of a conversation."""
     whole = await staff.get(f"/api/v1/conversations/{victim.session_id}")
     desk = await staff.get(f"/api/v1/agent/sessions/{victim.session_id}")
@@ -175,7 +177,7 @@ async def _kept(staff: httpx.AsyncClient, victim: Begun) -> dict[str, Any]:
     return found | {"tickets": [(ticket["number"], ticket["version"]) for ticket in tickets.json()["tickets"]]}
 
 
-async def _race(http: httpx.AsyncClient, report: Report, racers: int) -> None:
+async def _check_race(http: httpx.AsyncClient, report: Report, racers: int) -> None:
     session_id = f"race-{uuid4().hex}"
     body = {"message": "你好", "session_id": session_id}
     answers = await asyncio.gather(*(http.post(CHAT, json=body) for _ in range(racers)))
@@ -184,7 +186,7 @@ async def _race(http: httpx.AsyncClient, report: Report, racers: int) -> None:
     report.check(all(answer.status_code == 403 for answer in answers if answer not in won), "a loser was not told so")
 
 
-def _properties(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any]:
+def _get_properties(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any]:
     content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
     reference = content.get("schema", {}).get("$ref", "")
     found: dict[str, Any] = schema["components"]["schemas"].get(reference.rpartition("/")[2], {})
@@ -192,12 +194,12 @@ def _properties(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, 
     return properties
 
 
-def _asks(operation: dict[str, Any]) -> bool:
+def _is_in_query(operation: dict[str, Any]) -> bool:
     places = {place.get("name"): place.get("in") for place in operation.get("parameters", [])}
     return places.get("session_id") == "query"
 
 
-def _body(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any] | None:
+def _build_body(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any] | None:
     """A body that is as it should be, so that only the proof is at fault."""
     if "requestBody" not in operation:
         return None
@@ -210,5 +212,5 @@ def _body(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any] |
         "agent_id": "eve",
         "subject": "x",
     }
-    properties = _properties(schema, operation)
+    properties = _get_properties(schema, operation)
     return {name: value for name, value in known.items() if name in properties}

@@ -8,7 +8,7 @@ import os
 import struct
 from contextlib import AsyncExitStack
 
-from scripts.attacks.raw import Headers, Wire, bearer, request, wire
+from scripts.attacks.raw import Headers, Wire, build_bearer, build_head, open_wire
 from scripts.harness.checks import Report
 from scripts.harness.servers import CHAT, Target
 
@@ -16,24 +16,24 @@ PATH = "/api/v1/conversations/attack/ws?after=0"
 _TEXT, _CONTINUED, _PING, _FIN = 0x1, 0x0, 0x9, 0x80
 
 
-async def attack(target: Target, strangers: int = 1000, megabytes: int = 64, patience: float = 60.0) -> Report:
+async def run_attack(target: Target, strangers: int = 1000, megabytes: int = 64, patience: float = 60.0) -> Report:
     """strangers: sockets that say nothing; megabytes: sent at most by each of the others; patience: in seconds."""
     report = Report()
-    await _frames(target, report, megabytes, patience)
-    await _no_deflate(target, report)
+    await _send_frames(target, report, megabytes, patience)
+    await _check_no_deflate(target, report)
     if target.client:
-        await _strangers(target, report, strangers, patience)
+        await _hold_strangers(target, report, strangers, patience)
     return report
 
 
-def handshake(path: str = PATH, headers: Headers = (), host: str = "127.0.0.1") -> bytes:
+def build_handshake(path: str = PATH, headers: Headers = (), host: str = "127.0.0.1") -> bytes:
     """The head that asks for a socket."""
     key = base64.b64encode(os.urandom(16)).decode()
     own = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Key", key)]
-    return request("GET", path, [*own, ("Sec-WebSocket-Version", "13"), *headers], host=host)
+    return build_head("GET", path, [*own, ("Sec-WebSocket-Version", "13"), *headers], host=host)
 
 
-def frame(kind: int, data: bytes) -> bytes:
+def build_frame(kind: int, data: bytes) -> bytes:
     """A masked frame, its mask zero."""
     size = len(data)
     if size < 126:
@@ -45,20 +45,23 @@ def frame(kind: int, data: bytes) -> bytes:
     return head + bytes(4) + data
 
 
-async def _frames(target: Target, report: Report, megabytes: int, patience: float) -> None:
+async def _send_frames(target: Target, report: Report, megabytes: int, patience: float) -> None:
     """What nobody reads or nobody may send ends the connection, before it costs memory."""
-    large, pieces = frame(_FIN | _TEXT, b"x" * (15 << 20)), frame(_TEXT, b"x") + frame(_CONTINUED, b"x" * 1000) * 500
+    large, pieces = (
+        build_frame(_FIN | _TEXT, b"x" * (15 << 20)),
+        build_frame(_TEXT, b"x") + build_frame(_CONTINUED, b"x" * 1000) * 500,
+    )
     floods = {
         "15 MB 的一帧": (large, b""),
         "很多段的一条消息": (pieces, b""),
-        "无尽的空段": (frame(_TEXT, b"x"), frame(_CONTINUED, b"") * 20_000),
-        "无尽的 ping": (b"", frame(_FIN | _PING, b"p" * 100) * 5000),
-        "无尽的小帧": (b"", frame(_FIN | _TEXT, b"{}") * 10_000),
+        "无尽的空段": (build_frame(_TEXT, b"x"), build_frame(_CONTINUED, b"") * 20_000),
+        "无尽的 ping": (b"", build_frame(_FIN | _PING, b"p" * 100) * 5000),
+        "无尽的小帧": (b"", build_frame(_FIN | _TEXT, b"{}") * 10_000),
     }
     before = target.measure_memory() if target.pid else 0.0
     for name, (start, piece) in floods.items():
-        async with wire(target) as line:
-            status = await _opened(line, target)
+        async with open_wire(target) as line:
+            status = await _open_socket(line, target)
             report.check(status == 101, f"握手：{status}")
             sent, going = 0, await line.send(start)
             while going and piece and sent < megabytes << 20:
@@ -68,35 +71,37 @@ async def _frames(target: Target, report: Report, megabytes: int, patience: floa
                 except TimeoutError:  # not read any more, and therefore not kept either
                     going = False
                 sent += len(piece)
-            held = not going or await line.closed(patience)
+            held = not going or await line.is_closed(patience)
             report.check(held, f"{name}：收下了 {sent >> 20} MB")
     grown = target.measure_memory() - before if target.pid else 0.0
     report.check(grown < 100, f"各种帧之后内存多了 {grown:.0f} MB")
 
 
-async def _opened(line: Wire, target: Target) -> int:
-    await line.send(handshake(headers=bearer(target.client)))
-    return await line.status(30)
+async def _open_socket(line: Wire, target: Target) -> int:
+    await line.send(build_handshake(headers=build_bearer(target.client)))
+    return await line.read_status(30)
 
 
-async def _no_deflate(target: Target, report: Report) -> None:
+async def _check_no_deflate(target: Target, report: Report) -> None:
     """A compressed frame of a few bytes could be a large one."""
-    async with wire(target) as line:
-        await line.send(handshake(headers=[*bearer(target.client), ("Sec-WebSocket-Extensions", "permessage-deflate")]))
+    async with open_wire(target) as line:
+        await line.send(
+            build_handshake(headers=[*build_bearer(target.client), ("Sec-WebSocket-Extensions", "permessage-deflate")])
+        )
         head = await line.reader.readuntil(b"\r\n\r\n")
         report.check(b" 101 " in head and b"deflate" not in head.lower(), "接受了压缩的帧")
 
 
-async def _strangers(target: Target, report: Report, count: int, patience: float) -> None:
+async def _hold_strangers(target: Target, report: Report, count: int, patience: float) -> None:
     """Sockets without a key wait for their first frame for a while, and not too many of them at once."""
     async with AsyncExitStack() as held:
-        lines = [await held.enter_async_context(wire(target)) for _ in range(count)]
+        lines = [await held.enter_async_context(open_wire(target)) for _ in range(count)]
         for line in lines:
-            await line.send(handshake())
+            await line.send(build_handshake())
         async with target.open_client(target.client, 30) as http:
             status = (await http.post(CHAT, json={"message": "你好"})).status_code
             report.check(status == 200, f"{count} 个不打招呼的连接时提问：{status}")
-        async with wire(target) as line:
-            report.check(await _opened(line, target) == 101, f"{count} 个不打招呼的连接时握手")
-        ended = await asyncio.gather(*(line.closed(patience) for line in lines))
+        async with open_wire(target) as line:
+            report.check(await _open_socket(line, target) == 101, f"{count} 个不打招呼的连接时握手")
+        ended = await asyncio.gather(*(line.is_closed(patience) for line in lines))
         report.check(all(ended), f"{ended.count(False)} 个不打招呼的连接一直留着")

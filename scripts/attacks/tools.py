@@ -36,7 +36,7 @@ class _Members:
     secrets: tuple[str, ...]
 
     @classmethod
-    def from_sample(cls, rows: dict[str, list[dict[str, Any]]]) -> _Members:
+    def read_sample(cls, rows: dict[str, list[dict[str, Any]]]) -> _Members:
         me, other = rows["members"][:2]
         foreign = tuple(str(row["id"]) for row in rows["orders"] if row["member_id"] != me["id"])
         theirs = str(next(row["id"] for row in rows["orders"] if row["member_id"] == other["id"]))
@@ -49,10 +49,10 @@ class _Members:
         return text
 
 
-async def attack(target: Target) -> Report:
+async def run_attack(target: Target) -> Report:
     """In a product of its own, whose model is the attacker's; the server is not asked."""
     report, today = Report(), date.today()
-    members = _Members.from_sample(build_sample_rows(today))
+    members = _Members.read_sample(build_sample_rows(today))
     payloads = load_payloads("tools")
     calls = [("query_rows", json.dumps({"sql": statement})) for statement in payloads["statements"]]
     calls += [(name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in payloads["calls"]]

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from scripts.export_onnx import export
+from scripts.export_onnx import export_model
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789，。？！：-"
 # One token a character, as the real tokenizers cut Chinese, or nearly.
@@ -34,7 +34,7 @@ def write_embedder(folder: Path, *, tiny: bool) -> Path:
     from transformers import BertConfig, BertModel, BertTokenizer
 
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *_CHARACTERS]
-    vocabulary += [] if tiny else _fill(_LARGE_WORDS - len(vocabulary))
+    vocabulary += [] if tiny else _build_unused_words(_LARGE_WORDS - len(vocabulary))
     BertTokenizer(vocab={token: row for row, token in enumerate(vocabulary)}).save_pretrained(folder)
     shape = _TINY if tiny else _LARGE
     BertModel(BertConfig(vocab_size=len(vocabulary), max_position_embeddings=512, **shape)).save_pretrained(folder)
@@ -47,14 +47,14 @@ def write_reranker(folder: Path, *, tiny: bool) -> Path:
 
     special = ["<s>", "<pad>", "</s>", "<unk>"]
     pieces = [*special, "▁", *_CHARACTERS]
-    pieces += ["<mask>"] if tiny else [*_fill(_BASE_WORDS - len(pieces) - 1), "<mask>"]
+    pieces += ["<mask>"] if tiny else [*_build_unused_words(_BASE_WORDS - len(pieces) - 1), "<mask>"]
     XLMRobertaTokenizer(vocab=[(piece, 0.0 if piece in special else -1.0) for piece in pieces]).save_pretrained(folder)
     shape = (_TINY if tiny else _BASE) | {"max_position_embeddings": 514, "type_vocab_size": 1, "num_labels": 1}
     XLMRobertaForSequenceClassification(XLMRobertaConfig(vocab_size=len(pieces), **shape)).save_pretrained(folder)
     return folder
 
 
-def _fill(count: int) -> list[str]:
+def _build_unused_words(count: int) -> list[str]:
     """Words that no text has."""
     return [f"[unused{number}]" for number in range(count)]
 
@@ -71,7 +71,7 @@ def main() -> None:
         if not (place / "model.safetensors").is_file():
             write(place, tiny=options.tiny)
         if options.export and not (place / "onnx").is_dir():
-            export(str(place), place)
+            export_model(str(place), place)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ LEFT_OUT = 2 * FILES_OF_A_BLOCK
 _COMMITS = "SELECT created_at FROM documents ORDER BY created_at"
 
 
-def run(settings: Settings, passages: int, rounds: int, postgres: str = "") -> dict[str, Any]:
+def run_distributed(settings: Settings, passages: int, rounds: int, postgres: str = "") -> dict[str, Any]:
     """Between commits, and of the whole command, whose start of Ray and of the models is a matter of seconds.
 
     passages: one a file; postgres: the server on which to write to databases of our own, SQLite without it.
@@ -45,11 +45,11 @@ def run(settings: Settings, passages: int, rounds: int, postgres: str = "") -> d
         for turn in range(rounds):
             for way, arguments in WAYS.items():
                 data_dir = Path(folder, f"{turn}-{way}")
-                with _database(postgres) as url:
+                with _create_database(postgres) as url:
                     started = perf_counter()
-                    _ingest(settings, url, data_dir, [*arguments, str(docs)])
+                    _run_ingestion(settings, url, data_dir, [*arguments, str(docs)])
                     whole[way].append(measure_since(started) / 1000)
-                    rates[way].append(_rate(_commits(url, data_dir)))
+                    rates[way].append(_compute_rate(_read_commits(url, data_dir)))
     middle = {way: median(values) for way, values in rates.items()}
     return {
         "passages": passages,
@@ -66,7 +66,7 @@ def run(settings: Settings, passages: int, rounds: int, postgres: str = "") -> d
 
 
 @contextmanager
-def _database(postgres: str) -> Iterator[str]:
+def _create_database(postgres: str) -> Iterator[str]:
     """An address, empty for SQLite in DATA_DIR."""
     if not postgres:
         yield ""
@@ -77,20 +77,20 @@ def _database(postgres: str) -> Iterator[str]:
         yield url
 
 
-def _ingest(settings: Settings, url: str, data_dir: Path, arguments: list[str]) -> None:
+def _run_ingestion(settings: Settings, url: str, data_dir: Path, arguments: list[str]) -> None:
     variables = {"DATA_DIR": str(data_dir), "EMBEDDER": settings.embedder, "VECTOR_STORE": settings.vector_store}
     variables |= {"SAMPLES_ENABLED": "false", "DATABASE_URL": url, "MILVUS_URI": "", "LOG_LEVEL": "WARNING"}
     command = build_command([sys.executable, "scripts/ingest.py", *arguments], variables)
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE)
 
 
-def _rate(commits: list[float]) -> float:
+def _compute_rate(commits: list[float]) -> float:
     """Passages a second. commits: when each was taken in, in seconds, ascending."""
     steady = commits[min(LEFT_OUT, len(commits) - 2) :]
     return (len(steady) - 1) / (steady[-1] - steady[0])
 
 
-def _commits(url: str, data_dir: Path) -> list[float]:
+def _read_commits(url: str, data_dir: Path) -> list[float]:
     if url:
         from scripts.harness.databases import fetch_rows
 

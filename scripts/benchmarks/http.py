@@ -19,7 +19,7 @@ from knowledge.embeddings.registry import get_embedder
 from scripts.benchmarks.bare import measure_embedder
 from scripts.benchmarks.servers import run_bare_route, run_measured_product
 from scripts.benchmarks.synthetic import SAMPLES, generate_questions
-from scripts.harness.load import Answers, post_all, time_first_event
+from scripts.harness.load import Answers, measure_first_event, post_all
 from scripts.harness.processes import measure_memory
 from scripts.harness.servers import CHAT, ROOT, STREAM, Target, run_python
 from scripts.harness.timing import compute_percentiles, compute_ratio
@@ -152,7 +152,7 @@ async def _measure_first_tokens(plain: Target, server: Target, questions: Iterat
     first, embedding, added, bare_ms = [], [], [], []
     for body in _take_bodies(questions, turns):
         bare_ms += (await post_all(plain.port, CHAT, [body], 1)).milliseconds
-        milliseconds, done = await time_first_event(server.port, STREAM, body, "token")
+        milliseconds, done = await measure_first_event(server.port, STREAM, body, "token")
         data = done["data"]
         if data["degraded"] or milliseconds < LLM_DELAY * 1000:
             continue  # a curated answer, a question back or a refusal: no language model was asked

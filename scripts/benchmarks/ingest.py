@@ -38,7 +38,7 @@ File = tuple[str, bytes]
 Encode = Callable[[str], object]
 
 
-def run(settings: Settings, folder: Path | None, rounds: int) -> dict[str, Any]:
+def run_ingest(settings: Settings, folder: Path | None, rounds: int) -> dict[str, Any]:
     """In each round, in turn: questions alone, bare encoding, an upload alone, an upload with questions beside it."""
     questions = generate_questions(folder or SAMPLES)
     with _open_encoder(settings) as encode, run_measured_product(settings, folder) as server:
@@ -53,9 +53,9 @@ async def _measure_rounds(
     idle: list[float] = []
     during: list[float] = []
     chunks = 0
-    await _time_questions(server, questions, QUESTIONS)
+    await _measure_questions(server, questions, QUESTIONS)
     for _ in range(rounds):
-        idle += await _time_questions(server, questions, QUESTIONS)
+        idle += await _measure_questions(server, questions, QUESTIONS)
         bare = await asyncio.to_thread(_measure_encoding, settings, encode, next(uploads))
         rate, _ = await _measure_upload(server, next(uploads))
         bare_rates.append(bare)
@@ -64,7 +64,7 @@ async def _measure_rounds(
         asked: list[float] = []
         upload = asyncio.create_task(_measure_upload(server, next(uploads)))
         while not upload.done():
-            asked += await _time_questions(server, questions, 1)
+            asked += await _measure_questions(server, questions, 1)
         chunks += (await upload)[1]
         during += asked
     idle_ms, during_ms = compute_percentiles(idle), compute_percentiles(during)
@@ -115,7 +115,7 @@ async def _measure_upload(server: Target, files: Sequence[File]) -> tuple[float,
     return chunks / seconds, chunks
 
 
-async def _time_questions(server: Target, questions: Iterator[str], number: int) -> list[float]:
+async def _measure_questions(server: Target, questions: Iterator[str], number: int) -> list[float]:
     """Milliseconds of so many questions, one after the other."""
     bodies = [{"message": next(questions)} for _ in range(number)]
     return (await post_all(server.port, CHAT, bodies, 1)).milliseconds

@@ -27,19 +27,19 @@ ROUNDS = 10
 CANDIDATES = 20
 
 
-async def run(rounds: int, *, runtime: Runtime, folder: Path | None, tiny: bool) -> dict[str, Any]:
+async def run_models(rounds: int, *, runtime: Runtime, folder: Path | None, tiny: bool) -> dict[str, Any]:
     """Times and memory of loading, of a question, of passages of 300 characters, and of re-ranking 20 candidates.
 
     folder: where the checkpoints are written, or are from a run before; tiny: only a rehearsal.
     """
     with TemporaryDirectory() as temporary:
-        places = await asyncio.to_thread(_write, folder or Path(temporary), runtime, tiny)
+        places = await asyncio.to_thread(_write_checkpoints, folder or Path(temporary), runtime, tiny)
         base = build_synthetic(CANDIDATES, rounds, Analyzer())
         passages = [item.chunk.indexed_text for item in base.change.added]
         report: dict[str, Any] = {"tiny": tiny, "runtime": runtime, "rss_mb_before": measure_memory()}
         options = EmbedderOptions(bge_model=str(places[0]), runtime=runtime)
         with closing(get_embedder("bge", options=options)) as embedder:
-            report |= await _load("bge", embedder.warm_up())
+            report |= await _measure_loading("bge", embedder.warm_up())
             queries, processors = [], process_time()
             for question in base.questions:
                 started = perf_counter()
@@ -52,11 +52,11 @@ async def run(rounds: int, *, runtime: Runtime, folder: Path | None, tiny: bool)
             report["bge_passage_cpu_ms"] = round((process_time() - processors) * 1000 / len(passages), 1)
             report |= {"bge_query_ms": compute_percentiles(queries)}
             report |= {"bge_passages_per_second": round(len(passages) / seconds, 2), "rss_mb_bge": measure_memory()}
-        report |= await _rerank(RerankerOptions(str(places[1]), CANDIDATES, runtime=runtime), base)
-        return report | {"rss_mb_both": measure_memory(), "expect": _expect(report)}
+        report |= await _measure_reranking(RerankerOptions(str(places[1]), CANDIDATES, runtime=runtime), base)
+        return report | {"rss_mb_both": measure_memory(), "expect": _describe_expectations(report)}
 
 
-def _write(folder: Path, runtime: Runtime, tiny: bool) -> tuple[Path, Path]:
+def _write_checkpoints(folder: Path, runtime: Runtime, tiny: bool) -> tuple[Path, Path]:
     """In a process of its own: what that imports and keeps is not to be measured."""
     switches = [*["--tiny"] * tiny, *["--export"] * (runtime != "torch")]
     command = [sys.executable, "-m", "scripts.benchmarks.checkpoints", str(folder.resolve()), *switches]
@@ -64,7 +64,7 @@ def _write(folder: Path, runtime: Runtime, tiny: bool) -> tuple[Path, Path]:
     return folder / "embedder", folder / "reranker"
 
 
-async def _load(name: str, loading: Coroutine[Any, Any, Any]) -> dict[str, float]:
+async def _measure_loading(name: str, loading: Coroutine[Any, Any, Any]) -> dict[str, float]:
     started, processors = perf_counter(), process_time()
     await loading
     return {
@@ -74,7 +74,7 @@ async def _load(name: str, loading: Coroutine[Any, Any, Any]) -> dict[str, float
     }
 
 
-async def _rerank(options: RerankerOptions, base: Synthetic) -> dict[str, Any]:
+async def _measure_reranking(options: RerankerOptions, base: Synthetic) -> dict[str, Any]:
     index = MemoryIndex()
     await index.apply(base.change)
     fused = {item.chunk.id: 1 / (61 + rank) for rank, item in enumerate(base.change.added)}
@@ -82,7 +82,7 @@ async def _rerank(options: RerankerOptions, base: Synthetic) -> dict[str, Any]:
     with closing(get_reranker("bge", options)) as reranker:
         first = dict(list(fused.items())[:1])
         report: dict[str, Any] = {}
-        report |= await _load(
+        report |= await _measure_loading(
             "reranker", reranker.score(Query(base.questions[0], (), None), index.get_snapshot(), first)
         )
         processors = process_time()
@@ -96,7 +96,7 @@ async def _rerank(options: RerankerOptions, base: Synthetic) -> dict[str, Any]:
     return report | {"rerank_cpu_ms": round(processors, 1)}
 
 
-def _expect(report: dict[str, Any]) -> str:
+def _describe_expectations(report: dict[str, Any]) -> str:
     """What the figures mean for a customer and for an import."""
     query, rerank = report["bge_query_ms"]["p50"], report["rerank_ms"]["p50"]
     minutes = 10_000 / report["bge_passages_per_second"] / 60

@@ -26,33 +26,33 @@ _FONTS = ("wqy-zenhei.ttc", "NotoSansCJK-Regular.ttc", "NotoSerifCJK-Regular.ttc
 _PAPER = 8.27, 11.69
 
 
-def run(folder: Path, pages: int, font: Path | None = None) -> dict[str, Any]:
+def run_ocr(folder: Path, pages: int, font: Path | None = None) -> dict[str, Any]:
     """Characters right and seconds of CPU of clean pages, and of noisy ones that lie aslant.
 
     Raises MissingDependency without the recogniser or a Chinese font.
     """
     if not is_installed():
         raise MissingDependency(f"要先安装文字识别组件：pip install -r {REQUIREMENTS}")
-    drawn = _font(font)
+    drawn = _find_font(font)
     started = process_time()
     recogniser = RapidRecogniser()
     loading = process_time() - started
-    said = _sentences(folder)
+    said = _read_sentences(folder)
     report: dict[str, Any] = {"pages": pages, "load_cpu_seconds": round(loading, 2)}
     for name, dpi, noise, angle in (("clean_150dpi", 150, 0, 0.0), ("noisy_200dpi_aslant", 200, 12, 0.7)):
         rights, seconds = [], []
         for number in range(pages):
-            lines = _page_text(said, number)
-            picture = _picture(lines, drawn, dpi, noise, angle)
+            lines = _build_page_text(said, number)
+            picture = _draw_page(lines, drawn, dpi, noise, angle)
             started = process_time()
             found = build_lines(recogniser.recognise_texts(picture), 1)
             seconds.append(process_time() - started)
-            rights.append(_right("".join(lines), "".join(line.text for line in found)))
+            rights.append(_compute_right("".join(lines), "".join(line.text for line in found)))
         report[name] = {"characters_right": round(mean(rights), 4), "cpu_seconds_a_page": round(mean(seconds), 2)}
     return report
 
 
-def _sentences(folder: Path) -> Sequence[str]:
+def _read_sentences(folder: Path) -> Sequence[str]:
     texts: list[str] = []
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() in PARSERS:
@@ -62,7 +62,7 @@ def _sentences(folder: Path) -> Sequence[str]:
     return texts
 
 
-def _page_text(said: Sequence[str], number: int) -> list[str]:
+def _build_page_text(said: Sequence[str], number: int) -> list[str]:
     """Lines of sentences in an order of this page's own."""
     lines: list[str] = []
     for text in random.Random(number).sample(said, min(len(said), _LINES)):
@@ -71,7 +71,7 @@ def _page_text(said: Sequence[str], number: int) -> list[str]:
     return lines[:_LINES]
 
 
-def _picture(lines: Sequence[str], font: str, dpi: int, noise: int, angle: float) -> np.ndarray[Any, Any]:
+def _draw_page(lines: Sequence[str], font: str, dpi: int, noise: int, angle: float) -> np.ndarray[Any, Any]:
     page = Image.new("L", (int(_PAPER[0] * dpi), int(_PAPER[1] * dpi)), 245)
     face = ImageFont.truetype(font, int(10.5 / 72 * dpi))
     for row, line in enumerate(lines):
@@ -83,14 +83,14 @@ def _picture(lines: Sequence[str], font: str, dpi: int, noise: int, angle: float
     return np.repeat(pixels.clip(0, 255).astype(np.uint8)[:, :, None], 3, axis=2)
 
 
-def _right(wanted: str, found: str) -> float:
+def _compute_right(wanted: str, found: str) -> float:
     """Share of the characters, white space aside, that are found in their order."""
     wanted, found = "".join(wanted.split()), "".join(found.split())
     blocks = SequenceMatcher(None, wanted, found, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks) / len(wanted)
 
 
-def _font(given: Path | None) -> str:
+def _find_font(given: Path | None) -> str:
     for name in (str(given),) if given else _FONTS:
         try:
             return ImageFont.truetype(name, 12).path  # type: ignore[return-value]

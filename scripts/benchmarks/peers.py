@@ -82,7 +82,7 @@ async def _measure_peer(
     }
 
 
-def _langchain(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
+def _build_langchain(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
     ensemble = import_module("langchain_classic.retrievers").EnsembleRetriever
     bm25 = import_module("langchain_community.retrievers").BM25Retriever
     chroma = import_module("langchain_chroma").Chroma
@@ -108,7 +108,7 @@ def _langchain(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
     return ask
 
 
-def _llama_index(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
+def _build_llama_index(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
     """Its BM25 is bm25s and takes no tokenizer any more, so texts are given to it in jieba's words."""
     core = import_module("llama_index.core")
     schema = import_module("llama_index.core.schema")
@@ -137,7 +137,7 @@ def _llama_index(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
     return ask
 
 
-def _haystack(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
+def _build_haystack(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
     """Its store in memory tells words by blanks, so texts are given to it in jieba's words."""
     document = import_module("haystack").Document
     retrievers = import_module("haystack.components.retrievers.in_memory")
@@ -165,7 +165,7 @@ def _haystack(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
     return ask
 
 
-def _bm25s(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
+def _build_bm25s(chunks: Sequence[Chunk], matrix: Matrix) -> Ask:
     """Keywords only: what the fastest BM25 in Python leaves of the budget."""
     library = import_module("bm25s")
     model = library.BM25()
@@ -183,8 +183,8 @@ def _join_words(text: str) -> str:
 
 
 PEERS: dict[str, Callable[[Sequence[Chunk], Matrix], Ask]] = {
-    "langchain_ensemble": _langchain,
-    "llama_index": _llama_index,
-    "haystack": _haystack,
-    "bm25s": _bm25s,
+    "langchain_ensemble": _build_langchain,
+    "llama_index": _build_llama_index,
+    "haystack": _build_haystack,
+    "bm25s": _build_bm25s,
 }

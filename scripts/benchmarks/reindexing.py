@@ -39,7 +39,7 @@ class _Heard:
     wrong: list[int] = field(default_factory=list)
 
 
-def run(settings: Settings, chunks: int, clients: int, idle_seconds: int, embedder: str) -> dict[str, Any]:
+def run_reindex(settings: Settings, chunks: int, clients: int, idle_seconds: int, embedder: str) -> dict[str, Any]:
     """Chat alone, then beside the job, then alone again: all of one run."""
     with run_measured_product(settings, None, **dict.fromkeys(UNLIMITED, "0"), SAMPLES_ENABLED="false") as server:
         _fill_base(server, chunks)

@@ -30,11 +30,11 @@ QUESTIONS = 400
 FILTERED_SHARE = 0.1
 
 
-async def run(folder: Path, questions: int, peers: bool, settings: Settings) -> dict[str, Any]:
+async def run_retrieval(folder: Path, questions: int, peers: bool, settings: Settings) -> dict[str, Any]:
     """Times of `questions` questions of the set; peers: other libraries too, over the same vectors."""
     data = load_set(folder, options=chunk_options(settings))
     texts = [question.text for question in data.answerable[:questions]]
-    filters = _filters({chunk.document.id for chunk in data.chunks}, len(texts))
+    filters = _draw_filters({chunk.document.id for chunk in data.chunks}, len(texts))
     analyzer = Analyzer()
     with (
         closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as cache,
@@ -62,7 +62,7 @@ async def run(folder: Path, questions: int, peers: bool, settings: Settings) -> 
         return report if measured is None else report | {"peers": measured}
 
 
-def _filters(documents: set[str], count: int) -> Sequence[Filter]:
+def _draw_filters(documents: set[str], count: int) -> Sequence[Filter]:
     """A tenth of the documents for each question, at random; no two alike, so that no cache serves them."""
     generator, every = random.Random(7), sorted(documents)
     size = max(1, round(len(every) * FILTERED_SHARE))

@@ -48,10 +48,10 @@ class _Space(HashEmbedder):
     dimension = DIMENSION
 
 
-def run(sizes: Sequence[int], questions: int, stores: Sequence[str], settings: Settings) -> dict[str, Any]:
+def run_scale(sizes: Sequence[int], questions: int, stores: Sequence[str], settings: Settings) -> dict[str, Any]:
     """One report a size and store. Several get a process each, so that each one's memory is its own."""
     if len(sizes) == len(stores) == 1:
-        return {"scale": [asyncio.run(_one(sizes[0], questions, stores[0], settings))]}
+        return {"scale": [asyncio.run(_measure_size(sizes[0], questions, stores[0], settings))]}
     reports: list[Any] = []
     with TemporaryDirectory() as folder:
         for store, size in product(stores, sizes):
@@ -60,10 +60,10 @@ def run(sizes: Sequence[int], questions: int, stores: Sequence[str], settings: S
             options = ["--chunks", str(size), "--store", store, "--questions", str(questions), "--json", str(path)]
             subprocess.run([sys.executable, str(script), "scale", *options], check=True, stdout=subprocess.DEVNULL)
             reports += json.loads(path.read_text("utf-8"))["scale"]
-    return {"scale": reports} | _growth([report for report in reports if report["store"] == stores[0]])
+    return {"scale": reports} | _compute_growth([report for report in reports if report["store"] == stores[0]])
 
 
-def _growth(reports: Sequence[dict[str, Any]]) -> dict[str, float]:
+def _compute_growth(reports: Sequence[dict[str, Any]]) -> dict[str, float]:
     """Memory that 10,000 more chunks cost, between the smallest and the largest base."""
     low, high = reports[0], reports[-1]
     if low["chunks"] == high["chunks"]:
@@ -72,7 +72,7 @@ def _growth(reports: Sequence[dict[str, Any]]) -> dict[str, float]:
     return {"rss_mb_per_10000_chunks": round(growth * 10_000, 1)}
 
 
-async def _one(size: int, questions: int, store: str, settings: Settings) -> dict[str, Any]:
+async def _measure_size(size: int, questions: int, store: str, settings: Settings) -> dict[str, Any]:
     analyzer = Analyzer()
     with (
         TemporaryDirectory() as folder,
@@ -92,9 +92,9 @@ async def _one(size: int, questions: int, store: str, settings: Settings) -> dic
             gc.collect()
             release_memory()
             resident = measure_memory()
-            retriever = _retriever(index, embedder, analyzer, settings)
+            retriever = _build_retriever(index, embedder, analyzer, settings)
             timed = await measure_search(retriever, embedder, questions_of, vectors, filters)
-            recall = await _recall(index.get_snapshot(), build_synthetic(size, questions, analyzer))
+            recall = await _compute_recall(index.get_snapshot(), build_synthetic(size, questions, analyzer))
             report: dict[str, Any] = {"chunks": size, "store": store, "embedder": embedder.name}
             report |= {f"recall@{RECALL_AT}": recall, "counts": recall >= LOWEST_RECALL, **timed}
             return report | {"build_s": round(built, 2), "change_s": changed, "rss_mb": resident}
@@ -102,7 +102,7 @@ async def _one(size: int, questions: int, store: str, settings: Settings) -> dic
             await index.close()
 
 
-def _retriever(index: Index, embedder: Embedder, analyzer: Analyzer, settings: Settings) -> Retriever:
+def _build_retriever(index: Index, embedder: Embedder, analyzer: Analyzer, settings: Settings) -> Retriever:
     """Calibrated by hand: no question here has an answer, and the gate costs the same whatever it decides."""
     retriever = Retriever(index, embedder, analyzer, options=build_retrieval_options(settings))
     retriever.set_calibration(CalibrationMap(retriever.scorers.reranker.kind, 0.5, 0.7, 0.9))
@@ -118,7 +118,7 @@ async def _change_one_document(index: Index, base: Synthetic) -> float:
     return round(measure_since(started) / 1000, 2)
 
 
-async def _recall(snapshot: Snapshot, base: Synthetic) -> float:
+async def _compute_recall(snapshot: Snapshot, base: Synthetic) -> float:
     """Share of the exact nearest neighbours that dense recall finds, over all questions."""
     ids = [item.chunk.id for item in base.change.added]
     matrix, found = np.stack([item.vector for item in base.change.added]), 0

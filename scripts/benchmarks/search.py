@@ -52,10 +52,10 @@ async def measure_search(
         if filters:
             other = (number + len(questions) // 2) % len(questions)
             await search(other, filters[other], "filtered")
-    return _report(times, stages)
+    return _build_report(times, stages)
 
 
-def _report(times: dict[str, list[float]], stages: dict[str, list[float]]) -> dict[str, Any]:
+def _build_report(times: dict[str, list[float]], stages: dict[str, list[float]]) -> dict[str, Any]:
     embedding, overhead = compute_percentiles(times["embedding"]), compute_percentiles(times["overhead"])
     report: dict[str, Any] = {
         "embedding_ms": embedding,

@@ -12,7 +12,7 @@ import asyncpg
 from scripts.drills.fleet import Fleet, Replica
 from scripts.drills.ledger import Deed, DrillRequest, Ledger
 from scripts.harness.databases import fetch_rows
-from scripts.harness.uploads import finds_text
+from scripts.harness.uploads import is_text_found
 
 SETTLE_SECONDS, FIND_SECONDS = 60.0, 10.0
 # So many of the last documents are searched for at every replica.
@@ -117,7 +117,7 @@ async def _list_unfound(fleet: Fleet, replica: Replica, entries: list[DrillReque
     async with fleet.open_client(fleet.key, address=replica.address) as http:
         for entry in entries:
             until = monotonic() + FIND_SECONDS
-            while not await finds_text(http, f"配件 {entry.about} 的保修期", entry.about):
+            while not await is_text_found(http, f"配件 {entry.about} 的保修期", entry.about):
                 if monotonic() > until:
                     unfound.append(f"{replica.address} does not find document {entry.about}")
                     break

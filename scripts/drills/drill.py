@@ -69,7 +69,7 @@ class DrillReport:
         given_up = [f"{self.unanswered} requests were never acknowledged"] if self.unanswered else []
         return [*(problem for line in self.lines for problem in line.problems), *given_up, *self.books]
 
-    def to_json(self) -> dict[str, Any]:
+    def build_json(self) -> dict[str, Any]:
         """All of it."""
         return asdict(self) | {"problems": self.problems}
 
@@ -80,14 +80,14 @@ async def run_drill(folder: Path, names: Sequence[str], settings: Mapping[str, s
     async with run_fleet(folder, SETTINGS | dict(settings)) as servers:
         async with run_traffic(servers) as load:
             await asyncio.sleep(QUIET_SECONDS)
-            lines = [await _play_fault(name, servers, load) for name in faults]
+            lines = [await _run_fault(name, servers, load) for name in faults]
             seconds = load.client.get_time()
         acknowledged, books = await compare_books(servers, load.ledger)
         unanswered = sum(entry.acknowledged is None for entry in load.ledger.entries)
         return DrillReport(lines, seconds, acknowledged, unanswered, books)
 
 
-async def _play_fault(name: str, servers: Fleet, load: ConstantTraffic) -> FaultLine:
+async def _run_fault(name: str, servers: Fleet, load: ConstantTraffic) -> FaultLine:
     began = load.client.get_time()
     seen = await FAULTS[name](servers, load)
     over = load.client.get_time()

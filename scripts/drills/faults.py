@@ -33,18 +33,18 @@ Seen = dict[str, float | str]
 Fault = Callable[[Fleet, ConstantTraffic], Awaitable[Seen]]
 
 
-async def kill_replica(fleet: Fleet, load: ConstantTraffic) -> Seen:
+async def stop_leader(fleet: Fleet, load: ConstantTraffic) -> Seen:
     """`kill -9` for the leader, the worst of them; it is started again once another one leads."""
     name = await _find_leader(fleet)
     victim = next(replica for replica in fleet.replicas if f":{replica.pid}:" in name)
     began = monotonic()
     await victim.stop(signal.SIGKILL)
     found: Seen = {"victim": f"replica {fleet.replicas.index(victim) + 1}, the leader"}
-    found["next_leader"] = await _time_until(began, lambda: _has_other_leader(fleet, name))
+    found["next_leader"] = await _measure_until(began, lambda: _has_other_leader(fleet, name))
     return found
 
 
-async def restart_replica(fleet: Fleet, load: ConstantTraffic) -> Seen:
+async def start_stopped_replica(fleet: Fleet, load: ConstantTraffic) -> Seen:
     """The one that is not there comes back."""
     began = monotonic()
     for replica in fleet.replicas:
@@ -60,7 +60,7 @@ async def stop_redis(fleet: Fleet, load: ConstantTraffic) -> Seen:
     marked = [await _is_degraded(replica) for replica in fleet.running]
     await asyncio.sleep(AWAY_SECONDS / 2)
     await fleet.redis.start()
-    back = await _time_until(monotonic(), lambda: _is_whole(fleet))
+    back = await _measure_until(monotonic(), lambda: _is_whole(fleet))
     return {"marked": f"{sum(marked)}/{len(marked)}", "shared_again": back}
 
 
@@ -72,7 +72,7 @@ async def stop_model(fleet: Fleet, load: ConstantTraffic) -> Seen:
     await fleet.llm.start(port=urlsplit(fleet.llm.base_url).port or 0)
     began = monotonic()
     back = await asyncio.gather(
-        *(_time_until(began, partial(_is_answered_by_model, fleet, replica)) for replica in fleet.running)
+        *(_measure_until(began, partial(_is_answered_by_model, fleet, replica)) for replica in fleet.running)
     )
     return {"by_model_again": max(back)}
 
@@ -109,8 +109,8 @@ async def fill_queue(fleet: Fleet, load: ConstantTraffic) -> Seen:
 
 # In the order in which they come.
 FAULTS: dict[str, Fault] = {
-    "kill": kill_replica,
-    "restart": restart_replica,
+    "kill": stop_leader,
+    "restart": start_stopped_replica,
     "redis": stop_redis,
     "model": stop_model,
     "postgres": stop_postgres,
@@ -118,7 +118,7 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-async def _time_until(began: float, held: Callable[[], Awaitable[bool]]) -> float:
+async def _measure_until(began: float, held: Callable[[], Awaitable[bool]]) -> float:
     """Seconds since `began`; infinite after WATCH_SECONDS."""
     while monotonic() < began + WATCH_SECONDS:
         if await held():

@@ -50,11 +50,11 @@ async def measure_greedy(folder: Path, settings: Mapping[str, str], *, replicas:
         statuses: Counter[str] = Counter()
         rate = LIMIT * TIMES / 60
         flood = Flood(servers.nginx.port, keys["greedy"], "运费谁出", SECONDS, int(rate), rate, spread=True)
-        await _time_others(servers, keys, SECONDS / 2)  # first questions open what a tenant has
+        await _measure_others(servers, keys, SECONDS / 2)  # first questions open what a tenant has
         for _ in range(ROUNDS):
-            alone += await _time_others(servers, keys, SECONDS)
+            alone += await _measure_others(servers, keys, SECONDS)
             async with flood_chat(flood) as counts:
-                beside += await _time_others(servers, keys, SECONDS)
+                beside += await _measure_others(servers, keys, SECONDS)
             statuses.update(counts)
         refusal = await _measure_refusal(servers)
     del statuses["untold"]
@@ -97,14 +97,14 @@ async def _measure_refusal(servers: Fleet) -> float:
     return (used - idle * (perf_counter() - at)) * 1000 / count
 
 
-async def _time_others(servers: Fleet, keys: Mapping[str, str], seconds: float) -> list[float]:
+async def _measure_others(servers: Fleet, keys: Mapping[str, str], seconds: float) -> list[float]:
     """Milliseconds of new questions by two customers of each of the others."""
     customers = [(keys[tenant], f"127.2.{n}.{m}") for n, tenant in enumerate(OTHERS) for m in (1, 2)]
-    asked = [_time_customer(servers, key, source, seconds) for key, source in customers]
+    asked = [_measure_customer(servers, key, source, seconds) for key, source in customers]
     return [taken for found in await asyncio.gather(*asked) for taken in found]
 
 
-async def _time_customer(servers: Fleet, key: str, source: str, seconds: float) -> list[float]:
+async def _measure_customer(servers: Fleet, key: str, source: str, seconds: float) -> list[float]:
     found, until = [], perf_counter() + seconds
     async with servers.open_client(key, source) as http:
         while (began := perf_counter()) < until:

@@ -67,16 +67,14 @@ class ConstantTraffic:
             key = self._key if kind in (Deed.CHAT, Deed.STREAM, Deed.CUSTOMER) else self._fleet.key
             for number in range(rate.workers):
                 source = f"127.0.{place + 1}.{number + 1}"  # nginx spreads customers by their address
-                self._tasks.append(
-                    asyncio.create_task(self._repeat_flow(flows[kind], key, source, number, rate.seconds))
-                )
+                self._tasks.append(asyncio.create_task(self._run_flow(flows[kind], key, source, number, rate.seconds)))
 
     async def stop(self) -> None:
         """Returns once everything that was begun is acknowledged, or given up. Raises what a worker raised."""
         self._stopping.set()
         await asyncio.gather(*self._tasks)
 
-    async def _repeat_flow(
+    async def _run_flow(
         self,
         flow: Callable[[httpx.AsyncClient, int], Awaitable[object]],
         key: str,

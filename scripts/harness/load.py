@@ -151,7 +151,7 @@ async def post_all(port: int, path: str, bodies: Sequence[dict[str, Any]], conne
     return answers
 
 
-async def time_first_event(port: int, path: str, body: dict[str, Any], kind: str) -> tuple[float, dict[str, Any]]:
+async def measure_first_event(port: int, path: str, body: dict[str, Any], kind: str) -> tuple[float, dict[str, Any]]:
     """Milliseconds until the first Server-Sent Event of a kind, and the data of the last event."""
     reader, writer = await asyncio.open_connection(HOST, port)
     started, first, last = perf_counter(), None, b""

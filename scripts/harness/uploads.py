@@ -38,7 +38,7 @@ async def follow_job(client: httpx.AsyncClient, upload: dict[str, Any]) -> dict[
     return upload
 
 
-async def finds_text(client: httpx.AsyncClient, query: str, text: str, **body: Any) -> bool:
+async def is_text_found(client: httpx.AsyncClient, query: str, text: str, **body: Any) -> bool:
     """Whether a search finds a chunk with this text. body: further fields of the request."""
     response = await client.post("/api/v1/knowledge/search", json={"query": query, **body})
     return any(text in item["text"] for item in response.raise_for_status().json()["candidates"])

@@ -19,13 +19,13 @@ _ALLOW = "access-control-allow-origin"
 _PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
 
 
-def run(room: Room, checks: Report) -> None:
+def run_browser(room: Room, checks: Report) -> None:
     """One server with a key that is for one site, one without keys."""
     data_dir = room.folder / "browser"
     with run_product(data_dir, LOG_LEVEL="ERROR") as target:
         asyncio.run(_check_with_keys(target, data_dir, checks))
     with run_product(room.folder / "keyless", keys=False, LOG_LEVEL="ERROR") as target:
-        asyncio.run(_without_keys(target, checks))
+        asyncio.run(_check_without_keys(target, checks))
 
 
 async def _check_with_keys(target: Target, data_dir: Path, checks: Report) -> None:
@@ -36,12 +36,12 @@ async def _check_with_keys(target: Target, data_dir: Path, checks: Report) -> No
         target.open_client() as bare,
         target.open_client(target.client) as elsewhere,
     ):
-        await _preflights(bare, checks)
-        await _requests(page, checks)
-        await _sessions(page, elsewhere, checks)
+        await _check_preflights(bare, checks)
+        await _check_requests(page, checks)
+        await _check_sessions(page, elsewhere, checks)
 
 
-async def _preflights(bare: httpx.AsyncClient, checks: Report) -> None:
+async def _check_preflights(bare: httpx.AsyncClient, checks: Report) -> None:
     own = await bare.options(CHAT, headers=_PREFLIGHT | {"Origin": PAGE})
     checks.check(own.headers.get(_ALLOW) == PAGE, "browser: a preflight of the site is granted", own.status_code)
     allowed = own.headers.get("access-control-allow-headers", "").lower()
@@ -52,7 +52,7 @@ async def _preflights(bare: httpx.AsyncClient, checks: Report) -> None:
     checks.check(_ALLOW not in foreign.headers, "browser: a preflight of a stranger is not", foreign.status_code)
 
 
-async def _requests(page: httpx.AsyncClient, checks: Report) -> None:
+async def _check_requests(page: httpx.AsyncClient, checks: Report) -> None:
     body = {"message": "退货运费谁出"}
     own = await page.post(CHAT, json=body, headers={"Origin": PAGE})
     readable = own.status_code == 200 and own.headers.get(_ALLOW) == PAGE
@@ -66,7 +66,7 @@ async def _requests(page: httpx.AsyncClient, checks: Report) -> None:
     checks.check(simple.status_code == 403, "browser: nor a simple one without a preflight", simple.status_code)
 
 
-async def _sessions(page: httpx.AsyncClient, elsewhere: httpx.AsyncClient, checks: Report) -> None:
+async def _check_sessions(page: httpx.AsyncClient, elsewhere: httpx.AsyncClient, checks: Report) -> None:
     own = {"Origin": PAGE}
     opened = await page.post(SESSIONS, json={}, headers=own)
     checks.check(opened.status_code == 201, "browser: the site's page opens a session", opened.status_code)
@@ -87,7 +87,7 @@ async def _sessions(page: httpx.AsyncClient, elsewhere: httpx.AsyncClient, check
         checks.check(held, f"browser: {name} reads nothing", refused.status_code)
 
 
-async def _without_keys(target: Target, checks: Report) -> None:
+async def _check_without_keys(target: Target, checks: Report) -> None:
     """Every page that somebody on this machine looks at could ask a server without keys."""
     async with target.open_client() as bare:
         for kind in ("text/plain", "application/json", "application/x-www-form-urlencoded"):

@@ -21,9 +21,9 @@ QUESTION = "退货运费谁出"
 CLIENT, MODELS = "integrator_client", "integrator_models"
 
 
-def run(room: Room, checks: Report) -> None:
+def run_clients(room: Room, checks: Report) -> None:
     """See above."""
-    with run_product(room.folder / "clients", keys=False, LOG_LEVEL="ERROR") as target, _importable(room.folder):
+    with run_product(room.folder / "clients", keys=False, LOG_LEVEL="ERROR") as target, _make_importable(room.folder):
         schema = room.folder / "openapi.json"
         schema.write_bytes(httpx.get(f"{target.address}/openapi.json", trust_env=False).raise_for_status().content)
         config = room.folder / "config.yaml"
@@ -39,34 +39,34 @@ def run(room: Room, checks: Report) -> None:
             "--config",
             str(config),
         ]
-        done = _generate(room.folder, "openapi_python_client", *options, "--fail-on-warning")
-        checks.check(done.returncode == 0, "clients: openapi-python-client makes one", _last(done))
+        done = _run_generator(room.folder, "openapi_python_client", *options, "--fail-on-warning")
+        checks.check(done.returncode == 0, "clients: openapi-python-client makes one", _read_last_words(done))
         if done.returncode == 0:
-            asyncio.run(_calls(target, checks))
+            asyncio.run(_check_client(target, checks))
         options = ["--input", str(schema), "--input-file-type", "openapi", "--output", f"{MODELS}.py"]
         style = ["--output-model-type", "pydantic_v2.BaseModel", "--formatters", "builtin"]
-        done = _generate(room.folder, "datamodel_code_generator", *options, *style)
-        checks.check(done.returncode == 0, "clients: datamodel-codegen makes models", _last(done))
+        done = _run_generator(room.folder, "datamodel_code_generator", *options, *style)
+        checks.check(done.returncode == 0, "clients: datamodel-codegen makes models", _read_last_words(done))
         if done.returncode == 0:
-            asyncio.run(_models(target, checks))
+            asyncio.run(_check_models(target, checks))
 
 
-async def _calls(target: Target, checks: Report) -> None:
-    models = _module(f"{CLIENT}.models")
-    async with _module(f"{CLIENT}.client").Client(base_url=target.address) as client:
+async def _check_client(target: Target, checks: Report) -> None:
+    models = _import_made(f"{CLIENT}.models")
+    async with _import_made(f"{CLIENT}.client").Client(base_url=target.address) as client:
         asked = models.ChatRequest(message=QUESTION, session_id="c-1")
-        answer = await _module(f"{CLIENT}.api.chat.chat").asyncio(client=client, body=asked)
+        answer = await _import_made(f"{CLIENT}.api.chat.chat").asyncio(client=client, body=asked)
         chatted = isinstance(answer, models.ChatResponse) and bool(answer.reply)
         checks.check(chatted, "clients: the client chats", answer.outcome)
-        listed = await _module(f"{CLIENT}.api.conversations.list_conversations").asyncio(client=client)
+        listed = await _import_made(f"{CLIENT}.api.conversations.list_conversations").asyncio(client=client)
         ids = [item.session_id for item in listed.conversations]
         checks.check(ids == ["c-1"], "clients: the client lists", len(ids))
-        missing = await _module(f"{CLIENT}.api.tickets.read_ticket").asyncio(number="TK0", client=client)
+        missing = await _import_made(f"{CLIENT}.api.tickets.read_ticket").asyncio(number="TK0", client=client)
         checks.check(isinstance(missing, models.ErrorBody), "clients: the client reads an error", missing.error.code)
 
 
-async def _models(target: Target, checks: Report) -> None:
-    models = _module(MODELS)
+async def _check_models(target: Target, checks: Report) -> None:
+    models = _import_made(MODELS)
     async with target.open_client() as http:
         asked = models.ChatRequest(message=QUESTION).model_dump(mode="json", exclude_none=True)
         answer = models.ChatResponse.model_validate_json((await http.post("/api/v1/chat", json=asked)).content)
@@ -76,23 +76,23 @@ async def _models(target: Target, checks: Report) -> None:
         checks.check(answer.session_id in ids, "clients: the models read a list", len(ids))
 
 
-def _generate(folder: Path, tool: str, *options: str) -> subprocess.CompletedProcess[str]:
+def _run_generator(folder: Path, tool: str, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", tool, *options], cwd=folder, capture_output=True, text=True, check=False
     )
 
 
-def _last(done: subprocess.CompletedProcess[str]) -> str:
+def _read_last_words(done: subprocess.CompletedProcess[str]) -> str:
     """What a generator that failed said last."""
     return "" if done.returncode == 0 else (done.stderr.strip() or done.stdout.strip())[-200:]
 
 
-def _module(name: str) -> Any:
+def _import_made(name: str) -> Any:
     return importlib.import_module(name)
 
 
 @contextmanager
-def _importable(folder: Path) -> Iterator[None]:
+def _make_importable(folder: Path) -> Iterator[None]:
     """What is made in the folder; forgotten afterwards."""
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()

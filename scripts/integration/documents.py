@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import docx
 import openpyxl
 
-from scripts.attacks.hostile_files import pdf, stream
+from scripts.attacks.hostile_files import build_pdf, build_stream
 
 # x and y in points, and the text.
 Place = tuple[float, float, str]
@@ -21,7 +21,7 @@ _DESCENDANT = (
 _PICTURE = b"q 500 0 0 700 50 70 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x80 EI Q"
 
 
-def pdf_pages(*pages: Sequence[Place]) -> bytes:
+def build_pdf_pages(*pages: Sequence[Place]) -> bytes:
     """A page of texts each; one without texts shows a picture, as a scan does."""
     kids = b" ".join(b"%d 0 R" % (5 + 2 * number) for number in range(len(pages)))
     objects = [
@@ -33,16 +33,16 @@ def pdf_pages(*pages: Sequence[Place]) -> bytes:
     for number, texts in enumerate(pages):
         head = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R>>"
         drawn = "\n".join(f"BT /F1 10 Tf {x} {y} Td <{text.encode('utf-16-be').hex()}> Tj ET" for x, y, text in texts)
-        objects += [head % (6 + 2 * number), stream(drawn.encode() or _PICTURE)]
-    return pdf(objects)
+        objects += [head % (6 + 2 * number), build_stream(drawn.encode() or _PICTURE)]
+    return build_pdf(objects)
 
 
-def column(lines: Sequence[str], x: float = 60) -> list[Place]:
+def list_places(lines: Sequence[str], x: float = 60) -> list[Place]:
     """Lines below each other."""
     return [(x, 780 - 16 * number, line) for number, line in enumerate(lines)]
 
 
-def word(paragraphs: Sequence[str], table: Sequence[Sequence[str]] = ()) -> bytes:
+def build_word(paragraphs: Sequence[str], table: Sequence[Sequence[str]] = ()) -> bytes:
     """A DOCX of paragraphs and one table after them."""
     document = docx.Document()
     for paragraph in paragraphs:
@@ -57,7 +57,7 @@ def word(paragraphs: Sequence[str], table: Sequence[Sequence[str]] = ()) -> byte
     return buffer.getvalue()
 
 
-def workbook(sheets: dict[str, Sequence[Sequence[object]]], merged: Sequence[str] = ()) -> bytes:
+def build_workbook(sheets: dict[str, Sequence[Sequence[object]]], merged: Sequence[str] = ()) -> bytes:
     """An XLSX; ranges of `merged` are one cell each, in every sheet."""
     book = openpyxl.Workbook()
     book.remove(book.active)

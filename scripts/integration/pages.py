@@ -27,13 +27,13 @@ class _Addresses(HTMLParser):
         self.found += [value for name, value in attrs if name in _LOADED and value]
 
 
-def run(room: Room, checks: Report) -> None:
+def run_pages(room: Room, checks: Report) -> None:
     """See above."""
     with run_product(room.folder / "pages", keys=False, LOG_LEVEL="ERROR") as target:
-        asyncio.run(_play(target, checks))
+        asyncio.run(_check_pages(target, checks))
 
 
-async def _play(target: Target, checks: Report) -> None:
+async def _check_pages(target: Target, checks: Report) -> None:
     base = f"{target.address}/docs"
     async with target.open_client() as http:
         page = await http.get(base)

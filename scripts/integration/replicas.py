@@ -13,7 +13,7 @@ import httpx
 from scripts.harness.checks import Report
 from scripts.harness.databases import create_database, fetch_rows
 from scripts.harness.servers import DOCUMENTS, Target, run_product
-from scripts.harness.uploads import finds_text, upload_files
+from scripts.harness.uploads import is_text_found, upload_files
 from scripts.integration.base import Room
 
 FOLLOWS_SECONDS = 20.0
@@ -22,7 +22,7 @@ _STEP = 0.2
 _DOCUMENT = ("游泳圈.md", f"# 游泳圈\n\n游泳圈的保修期是{NEEDLE}，凭订单号办理。".encode())
 
 
-def run(room: Room, checks: Report) -> None:
+def run_replicas(room: Room, checks: Report) -> None:
     """See above; skipped where there is no PostgreSQL."""
     server = room.postgres.replace("+asyncpg", "")
     try:
@@ -36,14 +36,14 @@ def run(room: Room, checks: Report) -> None:
             run_product(room.folder / "one", keys=False, learnt=True, **settings) as one,
             run_product(room.folder / "other", keys=False, learnt=True, **settings) as other,
         ):
-            asyncio.run(_play(one, other, checks))
+            asyncio.run(_check_replicas(one, other, checks))
 
 
-async def _play(one: Target, other: Target, checks: Report) -> None:
+async def _check_replicas(one: Target, other: Target, checks: Report) -> None:
     async with one.open_client() as here, other.open_client() as there:
         [report] = await upload_files(here, [_DOCUMENT])
         checks.check(report["status"] == "ready", "replicas: one takes a document", report["status"])
-        found = await _time_until(there, found=True)
+        found = await _measure_until(there, found=True)
         checks.check(found >= 0, "replicas: the other finds it", f"{found:.1f} s")
         session = f"s-{token_hex(8)}"
         for number, http in enumerate((here, there, here), start=1):
@@ -60,15 +60,15 @@ async def _play(one: Target, other: Target, checks: Report) -> None:
         checks.check(same, "replicas: a retry at the other is a replay", second.status_code)
         deleted = await there.delete(f"{DOCUMENTS}/{report['document_id']}")
         checks.check(deleted.status_code == 204, "replicas: the other deletes the document", deleted.status_code)
-        gone = await _time_until(here, found=False)
+        gone = await _measure_until(here, found=False)
         checks.check(gone >= 0, "replicas: one finds it no more", f"{gone:.1f} s")
 
 
-async def _time_until(http: httpx.AsyncClient, *, found: bool) -> float:
+async def _measure_until(http: httpx.AsyncClient, *, found: bool) -> float:
     """Seconds until a search finds the document, or no longer does; -1.0 where that took too long."""
     started = monotonic()
     while monotonic() < started + FOLLOWS_SECONDS:
-        if await finds_text(http, QUESTION, NEEDLE) == found:
+        if await is_text_found(http, QUESTION, NEEDLE) == found:
             return monotonic() - started
         await asyncio.sleep(_STEP)
     return -1.0

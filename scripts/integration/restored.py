@@ -32,10 +32,10 @@ _FILES = [
 ]
 
 
-def run(room: Room, checks: Report) -> None:
+def run_restored(room: Room, checks: Report) -> None:
     """See above."""
     data_dir = room.folder / "restored"
-    with _embeddings() as (address, working):
+    with _serve_embeddings() as (address, working):
         settings = {
             "EMBEDDER": "openai",
             "EMBEDDING_BASE_URL": address,
@@ -45,21 +45,21 @@ def run(room: Room, checks: Report) -> None:
             "LOG_LEVEL": "ERROR",
         }
         with run_product(data_dir, keys=False, learnt=True, **settings) as target:
-            stored = asyncio.run(_store(target))
+            stored = asyncio.run(_store_files(target))
         checks.check(stored == len(_FILES), "restored: documents were stored before", stored)
-        lost = _lose(data_dir)
+        lost = _delete_derived(data_dir)
         checks.check(set(lost) >= _DERIVED, "restored: vectors and index are gone", " ".join(lost))
         working.clear()
         with run_product(data_dir, keys=False, learnt=False, **settings) as target:
-            asyncio.run(_follow(target, working, checks))
+            asyncio.run(_check_recovery(target, working, checks))
 
 
-async def _store(target: Target) -> int:
+async def _store_files(target: Target) -> int:
     async with target.open_client() as http:
         return sum(report["status"] == "ready" for report in await upload_files(http, _FILES))
 
 
-def _lose(data_dir: Path) -> list[str]:
+def _delete_derived(data_dir: Path) -> list[str]:
     """Deletes what is derived; returns the names."""
     lost = [path for path in data_dir.iterdir() if not path.name.startswith(_KEPT)]
     for path in lost:
@@ -67,7 +67,7 @@ def _lose(data_dir: Path) -> list[str]:
     return sorted(path.name for path in lost)
 
 
-async def _follow(target: Target, working: threading.Event, checks: Report) -> None:
+async def _check_recovery(target: Target, working: threading.Event, checks: Report) -> None:
     """From the start with an embeddings service that hangs until all vectors are there again."""
     async with target.open_client() as http:
         started = monotonic()
@@ -86,13 +86,13 @@ async def _follow(target: Target, working: threading.Event, checks: Report) -> N
         marks = answer["data"]["degraded"]
         checks.check("embedding" in marks, "restored: the answer is marked", " ".join(marks))
         working.set()
-        checks.check(await _ready(http), "restored: ready in the end", f"<{READY_SECONDS:.0f} s")
+        checks.check(await _wait_until_ready(http), "restored: ready in the end", f"<{READY_SECONDS:.0f} s")
         answer = (await http.post("/api/v1/chat", json={"message": QUESTION})).json()
         unmarked = NEEDLE in answer["reply"] and not answer["data"]["degraded"]
         checks.check(unmarked, "restored: then it answers unmarked", answer["outcome"])
 
 
-async def _ready(http: httpx.AsyncClient) -> bool:
+async def _wait_until_ready(http: httpx.AsyncClient) -> bool:
     deadline = monotonic() + READY_SECONDS
     while monotonic() < deadline:
         response = await http.get("/api/v1/health/ready")
@@ -103,7 +103,7 @@ async def _ready(http: httpx.AsyncClient) -> bool:
 
 
 @contextmanager
-def _embeddings() -> Iterator[tuple[str, threading.Event]]:
+def _serve_embeddings() -> Iterator[tuple[str, threading.Event]]:
     """An OpenAI-compatible endpoint with the vectors of the hash embedder: its address, and whether it answers."""
     working = threading.Event()
     working.set()

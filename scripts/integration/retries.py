@@ -16,19 +16,19 @@ AT_ONCE = 8
 _ASKED = {"message": "退货运费谁出"}
 
 
-def run(room: Room, checks: Report) -> None:
+def run_retries(room: Room, checks: Report) -> None:
     """See above, with a `client` key as a phone has it."""
     with run_product(room.folder / "retries", LOG_LEVEL="ERROR") as target:
-        asyncio.run(play(target, checks))
+        asyncio.run(check_with_keys(target, checks))
 
 
-async def play(target: Target, checks: Report) -> None:
+async def check_with_keys(target: Target, checks: Report) -> None:
     """With the target's keys."""
     async with target.open_client(target.client) as phone, target.open_client(target.admin) as staff:
-        await _play(phone, staff, checks)
+        await _check_retries(phone, staff, checks)
 
 
-async def _play(phone: httpx.AsyncClient, staff: httpx.AsyncClient, checks: Report) -> None:
+async def _check_retries(phone: httpx.AsyncClient, staff: httpx.AsyncClient, checks: Report) -> None:
     """staff: reads what the phone's conversations hold."""
     again = {"Idempotency-Key": str(uuid4())}
     first = await phone.post(CHAT, json=_ASKED, headers=again)

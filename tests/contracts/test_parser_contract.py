@@ -24,7 +24,7 @@ from knowledge.errors import (
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.registry import PARSERS, check_name, parse
 from knowledge.types import ParsedDocument
-from scripts.integration.documents import workbook
+from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import damaged, in_order, page, pdf, rezip, word
 from tests.knowledge.parsing.offices import book, deck, mail, saved
 
@@ -50,7 +50,7 @@ SAMPLES = {
     ".htm": _HTML,
     ".pdf": pdf(page(*_LINES), page("第二页的内容。")),
     ".docx": _docx(),
-    ".xlsx": workbook({"退货": [["说明", "备注"], [_LINES[0], None], [_LINES[1], "无"]]}),
+    ".xlsx": build_workbook({"退货": [["说明", "备注"], [_LINES[0], None], [_LINES[1], "无"]]}),
     ".csv": _TABLE,
     ".tsv": _TABLE.replace(b",", b"\t"),
     ".pptx": saved(deck(("退货", _LINES))),

@@ -10,7 +10,7 @@ import pytest
 from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, HostileDocument, InvalidDocument
 from knowledge.parsing.faq_columns import ColumnPlaces, find_by_name
 from knowledge.sheets import SheetOptions, read_sheet
-from scripts.integration.documents import workbook
+from scripts.integration.documents import build_workbook
 
 
 def test_gbk_tabs_and_invisible_characters_are_read() -> None:
@@ -35,7 +35,9 @@ def test_the_first_row_tells_what_separates_cells() -> None:
 
 
 def test_hidden_sheets_and_further_ones_are_not_read() -> None:
-    book = openpyxl.load_workbook(io.BytesIO(workbook({"内部": [["a"], ["1"]], "表": [["b"], ["2"]], "另": [["c"]]})))
+    book = openpyxl.load_workbook(
+        io.BytesIO(build_workbook({"内部": [["a"], ["1"]], "表": [["b"], ["2"]], "另": [["c"]]}))
+    )
     book["内部"].sheet_state = "hidden"
     out = io.BytesIO()
     book.save(out)
@@ -45,7 +47,7 @@ def test_hidden_sheets_and_further_ones_are_not_read() -> None:
 def far_row() -> bytes:
     """A workbook whose one row of data claims to be the last of a billion."""
     out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(workbook({"表": [["a"], ["b"]]}))) as old, zipfile.ZipFile(out, "w") as new:
+    with zipfile.ZipFile(io.BytesIO(build_workbook({"表": [["a"], ["b"]]}))) as old, zipfile.ZipFile(out, "w") as new:
         for entry in old.infolist():
             new.writestr(entry, old.read(entry).replace(b'<row r="2"', b'<row r="999999999"'))
     return out.getvalue()

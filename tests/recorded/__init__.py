@@ -14,7 +14,7 @@ from typing import Any
 from agents.generator import Request
 from agents.types import Question, Turn
 from knowledge.types import Chunk
-from scripts.record_replies import candidates_of, load_company
+from scripts.record_replies import build_candidates, load_company
 
 FILE = Path(__file__).with_name("replies.jsonl")
 
@@ -43,7 +43,7 @@ class RecordedReply:
     def request(self) -> Request:
         """What the answer was written from."""
         standalone = f"{self.before[-1][0]} {self.question}" if self.before else self.question
-        return Request(standalone, candidates_of(list(self.passages.values())), history=self._history)
+        return Request(standalone, build_candidates(list(self.passages.values())), history=self._history)
 
     @property
     def passages(self) -> dict[int, Chunk]:

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from app.search.calibration_set import load_calibration_set
 from app.settings import Settings, load_settings
-from scripts.calibrate import _parse, main
+from scripts.calibrate import _parse_arguments, main
 from scripts.evaluation.reader_verdicts import judge_base
 from scripts.scripted_llm import ScriptedLLM
 from tests.app.search.examiner import Examiner
@@ -38,7 +38,7 @@ async def test_verdicts_are_written_for_the_calibration_set(
     tmp_path: Path, documents: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "verdicts.jsonl"
-    options = _parse(["--reader", "--docs", str(documents), "--out", str(out), "--yes"])
+    options = _parse_arguments(["--reader", "--docs", str(documents), "--out", str(out), "--yes"])
     async with Examiner() as llm:
         assert await judge_base(settings_of(llm), options) == 0
     captured = capsys.readouterr()
@@ -53,7 +53,7 @@ async def test_nothing_more_is_asked_before_the_estimate_is_agreed_to(
     tmp_path: Path, documents: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "verdicts.jsonl"
-    options = _parse(["--reader", "--docs", str(documents), "--out", str(out)])
+    options = _parse_arguments(["--reader", "--docs", str(documents), "--out", str(out)])
     async with Examiner() as llm:
         assert await judge_base(settings_of(llm), options) == 0
         assert llm.requests == 2

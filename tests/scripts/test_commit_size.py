@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.commit_size import MAX_BYTES, SHIPPED, main, too_large
+from scripts.commit_size import MAX_BYTES, SHIPPED, find_too_large, main
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,5 +22,5 @@ def test_a_file_above_the_limit_is_named_with_its_size(tmp_path: Path, capsys: p
 def test_what_the_project_holds_is_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     tracked = subprocess.run(["git", "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
-    assert too_large([name for name in tracked.split("\0") if name]) == []
+    assert find_too_large([name for name in tracked.split("\0") if name]) == []
     assert all(Path(name).is_file() for name in SHIPPED)

@@ -7,7 +7,7 @@ import pytest
 
 from knowledge.checkpoint import Checkpoint
 from knowledge.onnx_checkpoint import RuntimeCheckpoint
-from scripts.export_onnx import _check, main
+from scripts.export_onnx import _check_graph, main
 from tests.checkpoints import write_reranker
 
 WRITTEN = {"export.json", "model.onnx", "model.onnx.data", "model_quantized.onnx", "model_quantized.onnx.data"}
@@ -45,9 +45,9 @@ def test_an_export_that_computes_something_else_is_refused(
 
     other = write_reranker(tmp_path / "other", seed=1)
     graph = exported_reranker_folder / "onnx/model.onnx"
-    _check(AutoModelForSequenceClassification.from_pretrained(bge_reranker_folder).eval(), graph)
+    _check_graph(AutoModelForSequenceClassification.from_pretrained(bge_reranker_folder).eval(), graph)
     with pytest.raises(ValueError, match="与模型的结果不同"):
-        _check(AutoModelForSequenceClassification.from_pretrained(other).eval(), graph)
+        _check_graph(AutoModelForSequenceClassification.from_pretrained(other).eval(), graph)
 
 
 def test_a_name_needs_a_folder_to_write_to(capsys: pytest.CaptureFixture[str]) -> None:

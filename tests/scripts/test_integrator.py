@@ -12,7 +12,7 @@ from scripts.harness.checks import Report
 from scripts.harness.servers import Target
 from scripts.integration import uploads
 from scripts.integration.base import Room
-from scripts.integration.files import Messy, messy_files
+from scripts.integration.files import Messy, list_messy_files
 from scripts.integrator import main
 from tests.app.serving import served
 from tests.services import POSTGRES
@@ -76,7 +76,7 @@ async def test_a_file_that_becomes_something_else_than_its_maker_says_is_told(tm
     ]
     async with served(tmp_path / "data") as server:
         checks = Report()
-        await uploads.play(Target(server.address), wrong, checks)
+        await uploads.check_uploads(Target(server.address), wrong, checks)
     lines = {line.name.removeprefix("uploads: "): line for line in checks.lines}
     assert (lines["every reply is typed"].held, lines["every reply is typed"].figure) == (True, "3/3")
     assert len(lines["taken or refused, as they should be"].details) == 2
@@ -85,5 +85,5 @@ async def test_a_file_that_becomes_something_else_than_its_maker_says_is_told(tm
 
 
 def test_there_are_enough_messy_files_and_no_two_of_one_path() -> None:
-    paths = [file.path for file in messy_files()]
+    paths = [file.path for file in list_messy_files()]
     assert len(paths) == len(set(paths)) > 50

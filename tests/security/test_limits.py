@@ -31,31 +31,31 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 async def test_wrong_keys_are_not_looked_at_for_long_and_right_ones_work(target: Target) -> None:
     report = Report()
-    await limits.sign_ins(target, report, tried=13)
+    await limits.check_sign_ins(target, report, tried=13)
     assert report.broken == []
 
 
 async def test_handoffs_are_counted_by_address(target: Target) -> None:
     report = Report()
-    assert await limits.handoffs(target, report, tried=30) == 12
+    assert await limits.check_handoffs(target, report, tried=30) == 12
     assert report.broken == []
 
 
 async def test_no_webhook_leads_inside_and_webhooks_are_counted(target: Target) -> None:
-    report = await addresses.attack(target)
+    report = await addresses.run_attack(target)
     assert report.broken == []
     assert report.cases > 60
 
 
 async def test_another_tenant_does_not_feel_a_flood_which_is_refused_honestly(target: Target) -> None:
     report = Report()
-    await limits.other_tenants(target, report, connections=48, seconds=2.5, asked=20)
+    await limits.check_other_tenants(target, report, connections=48, seconds=2.5, asked=20)
     assert report.broken == []
 
 
 async def test_no_limit_silences_who_is_in_danger(target: Target) -> None:
     report = Report()
-    await limits.urgent(target, report, tried=600)
+    await limits.check_urgent(target, report, tried=600)
     assert report.broken == []
     async with target.open_client(target.admin) as http:
         lines = (await http.get("/metrics")).text.splitlines()

@@ -35,7 +35,7 @@ from app.privacy import find_personal_data, mask_personal_data
 from knowledge.overlay import build_passage
 from knowledge.spelling import Speller
 from knowledge.text import Analyzer
-from scripts.attacks.lengthy import FAMILIES, Bounds, attack
+from scripts.attacks.lengthy import FAMILIES, Bounds, run_attack
 from scripts.harness.servers import Target, run_product
 from tests.acceptance import some
 
@@ -148,6 +148,6 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 @pytest.mark.acceptance(only=True)
 async def test_no_long_message_holds_up_itself_or_others(target: Target) -> None:
-    report = await attack(target, BOUNDS)
+    report = await run_attack(target, BOUNDS)
     assert not report.broken
     assert report.cases == len(BOUNDS.families) + 1

@@ -11,7 +11,15 @@ import httpx
 import pytest
 from markdown import markdown
 
-from scripts.attacks.outgoing import PAYLOADS, active, attack, document, question, stored, streamed
+from scripts.attacks.outgoing import (
+    PAYLOADS,
+    build_document,
+    build_question,
+    find_active,
+    run_attack,
+    store_documents,
+    stream_texts,
+)
 from scripts.harness.servers import Target, run_product
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM
 from tests.acceptance import some
@@ -59,7 +67,7 @@ def target(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> Iter
 
 
 async def test_nothing_of_a_document_is_more_than_text(target: Target) -> None:
-    report = await attack(target, SOME)
+    report = await run_attack(target, SOME)
     assert not report.broken
     assert report.cases == 4 * len(SOME)
 
@@ -84,18 +92,18 @@ async def test_the_words_of_a_payload_stay_readable(target: Target) -> None:
 
 
 async def test_a_conversation_is_kept_as_it_was_told(target: Target) -> None:
-    await _stored(target, document(901, PAYLOADS[0]))
+    await _stored(target, build_document(901, PAYLOADS[0]))
     async with target.open_client(target.server) as server, target.open_client(target.admin) as admin:
-        body = (await server.post("/api/v1/chat", json={"message": question(901)})).json()
+        body = (await server.post("/api/v1/chat", json={"message": build_question(901)})).json()
         kept = (await admin.get(f"/api/v1/conversations/{body['session_id']}")).json()["turns"][0]
     assert kept["reply"] == body["reply"]
     assert "＜script>" in kept["reply"]
-    assert not active(kept["reply"])
+    assert not find_active(kept["reply"])
 
 
 async def _stored(target: Target, text: str) -> None:
     async with target.open_client(target.admin) as admin:
-        await stored(admin, [text])
+        await store_documents(admin, [text])
 
 
 async def test_nothing_of_a_model_is_more_than_text(target: Target, model: ScriptedLLM) -> None:
@@ -116,8 +124,8 @@ async def test_nothing_of_a_model_is_more_than_text(target: Target, model: Scrip
 
 async def _wrong(customer: httpx.AsyncClient, text: str) -> list[str]:
     """What is active of what is shown, by the attack's own reading and by a Markdown renderer."""
-    texts = await streamed(customer, text)
-    wrong = [piece for text in texts for piece in active(text)]
+    texts = await stream_texts(customer, text)
+    wrong = [piece for text in texts for piece in find_active(text)]
     for tag, rest in _RENDERED.findall(markdown(texts[0])):
         if tag not in _PLAIN_TAGS or re.search(r"href=\"(?!https?:|/)|\son\w+=", rest):
             wrong.append(f"<{tag}{rest}>")

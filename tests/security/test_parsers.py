@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from scripts.attacks import invisible
-from scripts.attacks.hostile_files import nested_forms
-from scripts.attacks.parsers import attack
+from scripts.attacks.hostile_files import build_nested_forms
+from scripts.attacks.parsers import run_attack
 from scripts.harness.processes import list_descendants
 from scripts.harness.servers import DOCUMENTS, Target, run_product
 from tests.acceptance import WHOLE
@@ -41,21 +41,21 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 @pytest.mark.acceptance(only=True)
 async def test_what_a_document_hides_is_not_told(target: Target) -> None:
-    report = await invisible.attack(target)
+    report = await invisible.run_attack(target)
     assert report.broken == []
     assert report.cases > 90
 
 
 @pytest.mark.acceptance
 async def test_hostile_files_are_refused_by_name_and_stop_nobody(target: Target) -> None:
-    report = await attack(target, scale=16, names=NAMES, most_mb=4 * (MEMORY_MB + 80) + 200)
+    report = await run_attack(target, scale=16, names=NAMES, most_mb=4 * (MEMORY_MB + 80) + 200)
     assert report.broken == []
     assert report.cases == len(NAMES) + 4
 
 
 def test_no_worker_outlives_a_killed_server(target: Target) -> None:
     headers = {"Authorization": f"Bearer {target.admin}"}
-    many = [("files", (f"{number}.pdf", nested_forms())) for number in range(9)]
+    many = [("files", (f"{number}.pdf", build_nested_forms())) for number in range(9)]
     with ThreadPoolExecutor(1) as behind:
         sent = behind.submit(
             httpx.post, target.address + DOCUMENTS, headers=headers, files=many, timeout=60, trust_env=False

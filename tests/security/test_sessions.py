@@ -28,7 +28,7 @@ from app.keys.service import create_key, hash_key
 from app.main import create_app
 from app.settings import load_settings
 from scripts.attacks import sessions
-from scripts.attacks.sessions import begin, socket_code
+from scripts.attacks.sessions import begin_conversation, read_socket_code
 from scripts.harness.checks import Report
 from scripts.harness.servers import CHAT, COMPLETIONS, STREAM, Target, run_product
 from tests.app.desk.client import talking
@@ -149,31 +149,33 @@ def code(response: httpx.Response) -> tuple[int, str]:
 
 
 async def test_an_id_opens_nothing_over_any_route_or_socket(door: Door) -> None:
-    report = await sessions.attack(door.target)
+    report = await sessions.run_attack(door.target)
     assert (report.broken, report.cases > 250) == ([], True)
 
 
 def test_every_way_to_name_a_session_is_attacked() -> None:
     """A socket that is new has to be attacked, too, and added here; routes are found by themselves."""
-    assert sessions.sockets() == {"/api/v1/conversations/{session_id}/ws", "/api/v1/agent/ws"}
-    found = {(call.method, call.path) for call in sessions.calls(create_app(load_settings()).openapi())}
+    assert sessions.list_socket_paths() == {"/api/v1/conversations/{session_id}/ws", "/api/v1/agent/ws"}
+    found = {(call.method, call.path) for call in sessions.list_calls(create_app(load_settings()).openapi())}
     by_query, by_body = ("GET", "/api/v1/tickets"), ("POST", COMPLETIONS)
     assert {by_query, by_body, ("GET", f"{CONVERSATIONS}/{{session_id}}/history")} <= found
 
 
 async def test_staff_of_another_tenant_hear_nothing_of_a_session(door: Door, browser: httpx.AsyncClient) -> None:
-    begun = await begin(browser, sessions.SECRET_WORDS)
+    begun = await begin_conversation(browser, sessions.SECRET_WORDS)
     headers = {"Authorization": f"Bearer {door.target.other_admin}"}
     async with talking(door.target.address, "/api/v1/agent/ws?agent_id=eve&after=0", additional_headers=headers) as eve:
         for kind in ("accept", "message", "resolve"):
             await eve.send(kind, session_id=begun.session_id, content="x")
         await eve.until(lambda frame: len(eve.of("error")) == 3)
         assert sessions.SECRET_WORDS not in json.dumps(eve.of("error"), ensure_ascii=False)
-    assert await socket_code(door.target, begun.session_id, {"Cookie": "yingda-signin=x", "Origin": "null"}) == 4403
+    assert (
+        await read_socket_code(door.target, begun.session_id, {"Cookie": "yingda-signin=x", "Origin": "null"}) == 4403
+    )
 
 
 async def test_nor_does_another_member_or_a_proof_that_ran_out(door: Door, browser: httpx.AsyncClient) -> None:
-    members, anonymous = await begin(browser, user_token=token(MEMBER)), await begin(browser)
+    members, anonymous = await begin_conversation(browser, user_token=token(MEMBER)), await begin_conversation(browser)
     door.sql(PAST, anonymous.session_id)
     schema, report = create_app(load_settings()).openapi(), Report()
     for victim, how, headers in (
@@ -181,7 +183,7 @@ async def test_nor_does_another_member_or_a_proof_that_ran_out(door: Door, brows
         (members, "a token that ran out", {"X-User-Token": token(MEMBER, -60)}),
         (anonymous, "a secret that ran out", {"X-Session-Token": anonymous.token}),
     ):
-        await sessions.probe(door.target, browser, schema, victim, how, headers, report)
+        await sessions.check_proof(door.target, browser, schema, victim, how, headers, report)
     assert (report.broken, report.cases > 60) == ([], True)
 
 
@@ -201,14 +203,14 @@ async def test_a_stream_and_the_openai_body_carry_the_secret_both_ways(browser: 
 
 
 async def test_the_secret_is_stored_as_a_digest_and_runs_out(door: Door, browser: httpx.AsyncClient) -> None:
-    begun = await begin(browser)
+    begun = await begin_conversation(browser)
     for path in door.file.parent.glob("yingda.sqlite3*"):
         assert begun.token.encode() not in path.read_bytes()
     assert (await say(browser, begun.session_id, session_token=begun.token)).status_code == 200
     door.sql(PAST, begun.session_id)
     refused = await say(browser, begun.session_id, session_token=begun.token)
     assert code(refused) == (403, "session_token_expired")
-    assert await socket_code(door.target, begun.session_id, {"X-Session-Token": begun.token}) == 4403
+    assert await read_socket_code(door.target, begun.session_id, {"X-Session-Token": begun.token}) == 4403
     door.sql("UPDATE conversations SET token = '', token_expires = NULL WHERE session_id = ?", begun.session_id)
     older = await say(browser, begun.session_id, session_token=begun.token)
     assert code(older) == (403, "session_forbidden")
@@ -218,21 +220,21 @@ async def test_a_members_session_is_the_members(
     door: Door, browser: httpx.AsyncClient, backend: httpx.AsyncClient
 ) -> None:
     mine, theirs = token(MEMBER), token(STRANGER)
-    begun = await begin(browser, user_token=mine)
+    begun = await begin_conversation(browser, user_token=mine)
     assert (await say(browser, begun.session_id, user_token=mine)).status_code == 200
     for shown in ({"user_token": theirs}, {"user_token": theirs, "session_token": begun.token}):
         assert code(await say(browser, begun.session_id, **shown)) == (403, "session_of_another")
         headers = {f"X-{name.replace('_', '-')}": value for name, value in shown.items()}
         read = await browser.get(f"{CONVERSATIONS}/{begun.session_id}/messages", headers=headers)
         assert code(read) == (403, "session_of_another")
-        assert await socket_code(door.target, begun.session_id, headers) == 4403
+        assert await read_socket_code(door.target, begun.session_id, headers) == 4403
     assert code(await say(backend, begun.session_id, user_id=STRANGER)) == (403, "session_of_another")
     assert (await say(backend, begun.session_id, user_id=MEMBER)).status_code == 200
     assert (await say(browser, begun.session_id, user_token=token(MEMBER, -60))).status_code == 401
 
 
 async def test_whoever_signs_in_takes_the_session_along_and_its_old_secret_is_void(browser: httpx.AsyncClient) -> None:
-    begun = await begin(browser)
+    begun = await begin_conversation(browser)
     stolen = await say(browser, begun.session_id, user_token=token(MEMBER))
     assert code(stolen) == (403, "session_forbidden")  # somebody's session does not become a member's by its id
     taken = await say(browser, begun.session_id, user_token=token(MEMBER), session_token=begun.token)

@@ -11,12 +11,12 @@ from time import monotonic
 import httpx
 import pytest
 
-from scripts.attacks.hostile_files import xlsx
+from scripts.attacks.hostile_files import build_xlsx
 from scripts.harness.processes import list_descendants, measure_own_share, read_cpu_ticks
 from scripts.harness.servers import DOCUMENTS, Target, run_product
 
 # About 100 KB, for which openpyxl takes more than a minute and a gigabyte.
-FONTS = xlsx("", f"<fonts>{'<font/>' * 2_700_000}</fonts>")
+FONTS = build_xlsx("", f"<fonts>{'<font/>' * 2_700_000}</fonts>")
 # That the service itself may spend meanwhile; reading the workbook once would take it ten times as long.
 CPU_SECONDS = 10
 SETS = "/api/v1/evaluation/sets"

@@ -17,7 +17,7 @@ import pytest
 
 from scripts import retention
 from scripts.attacks import at_rest, durability, erasure
-from scripts.attacks.durability import Write, desk_writes, other_writes, send
+from scripts.attacks.durability import Write, list_desk_writes, list_other_writes, send_write
 from scripts.harness.servers import ROOT, Target, run_product
 
 FULL, NORMAL = "2", "1"
@@ -64,9 +64,9 @@ async def test_what_staff_and_administrators_do_is_on_the_disk_when_it_is_acknow
     session = f"s-{uuid4().hex[:8]}"
     async with target.open_client(target.admin) as api:
         await ask(api, session)
-        for write in desk_writes(session, messages=8) + other_writes(session):
+        for write in list_desk_writes(session, messages=8) + list_other_writes(session):
             commits.new()
-            await send(api, write)
+            await send_write(api, write)
             assert FULL in commits.new(), write.name
 
 
@@ -77,10 +77,10 @@ async def test_so_is_a_document_and_a_comment_on_a_ticket(server: tuple[Target, 
         files = {"files": ("保修.md", "# 保修\n\n整机保修一年。".encode())}
         assert (await api.post("/api/v1/knowledge/documents?wait=60", files=files)).status_code == 201
         assert FULL in commits.new()
-        ticket = (await send(api, other_writes(f"s-{uuid4().hex[:8]}")[0])).json()["number"]
+        ticket = (await send_write(api, list_other_writes(f"s-{uuid4().hex[:8]}")[0])).json()["number"]
         for path, body in (("comments", {"text": "已联系"}), ("transitions", {"to": "in_progress"})):
             commits.new()
-            await send(api, Write(path, "POST", f"/api/v1/tickets/{ticket}/{path}", body))
+            await send_write(api, Write(path, "POST", f"/api/v1/tickets/{ticket}/{path}", body))
             assert FULL in commits.new(), path
 
 
@@ -106,7 +106,7 @@ async def test_the_calls_of_the_process_say_the_same(server: tuple[Target, Commi
     if not shutil.which("strace"):
         pytest.skip("no strace here: the commits above are all there is to see")
     try:
-        report = await durability.attack(server[0], messages=4)
+        report = await durability.run_attack(server[0], messages=4)
     except OSError as error:
         pytest.skip(str(error))
     assert report.broken == []
@@ -114,8 +114,8 @@ async def test_the_calls_of_the_process_say_the_same(server: tuple[Target, Commi
 
 
 async def test_nobody_else_on_the_machine_can_read_what_is_kept(server: tuple[Target, Commits]) -> None:
-    report = await at_rest.attack(server[0])
-    names = {path.name for path in at_rest.private_files(server[0].pid)}
+    report = await at_rest.run_attack(server[0])
+    names = {path.name for path in at_rest.list_private_files(server[0].pid)}
     assert names >= {"data", "yingda.sqlite3", "yingda.sqlite3-wal", "embeddings.sqlite3", "writer.lock", "left.txt"}
     assert report.broken == []
     assert report.cases >= len(names)
@@ -124,11 +124,11 @@ async def test_nobody_else_on_the_machine_can_read_what_is_kept(server: tuple[Ta
 @pytest.mark.acceptance(only=True)
 async def test_a_deleted_conversation_is_gone_from_every_table(server: tuple[Target, Commits]) -> None:
     target, _ = server
-    report = await erasure.attack(target)
+    report = await erasure.run_attack(target)
     assert (report.broken, report.cases) == ([], 5)
     async with target.open_client(target.admin) as api:
-        hook, mark = await erasure.subscribe(api), uuid4().hex[:12]
-        session = await erasure.converse(api, mark)
+        hook, mark = await erasure.subscribe_webhook(api), uuid4().hex[:12]
+        session = await erasure.make_conversation(api, mark)
         assert rows_with(target, mark)  # and at once, before anything was settled behind:
         assert (await api.delete(f"/api/v1/conversations/{session}")).status_code == 204
         assert rows_with(target, mark) == []
@@ -139,7 +139,7 @@ def test_what_is_older_than_its_tenant_keeps_it_goes_while_the_server_runs(
     server: tuple[Target, Commits], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target, _ = server
-    data = at_rest.private_files(target.pid)[0]
+    data = at_rest.list_private_files(target.pid)[0]
     monkeypatch.setenv("DATA_DIR", str(data))
     monkeypatch.setenv("RETENTION_CONVERSATIONS_DAYS", "30")
     sessions = {"old": target.server, "new": target.server, "theirs": target.other_client}
@@ -176,7 +176,7 @@ def kept(data: Path, sessions: Iterable[str]) -> set[str]:
 def rows_with(target: Target, mark: str) -> list[str]:
     """Every row of every table of every database in DATA_DIR that holds the text."""
     found = []
-    for path in at_rest.private_files(target.pid):
+    for path in at_rest.list_private_files(target.pid):
         if path.suffix != ".sqlite3":
             continue
         with closing(sqlite3.connect(path, timeout=30)) as database:

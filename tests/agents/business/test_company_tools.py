@@ -29,7 +29,7 @@ from agents.errors import BusinessUnavailable
 from agents.types import Outcome, RowSource
 from knowledge.errors import InvalidConfiguration
 from scripts.attacks.company_tools import CLAIMS, DESCRIPTION
-from scripts.hostile_mcp import INJECTION, SECRET, TOOL, TRICKS, honest, hostile_server
+from scripts.hostile_mcp import INJECTION, SECRET, TOOL, TRICKS, build_coupon, run_hostile_server
 from scripts.scripted_llm import CallTools
 from tests.agents.business.shop import CALLER, SHOP, TODAY, NoQueries, Twins, twins
 from tests.agents.business.test_agent import answer_of, asking
@@ -72,7 +72,7 @@ async def honest_server() -> AsyncIterator[str]:
 
     @server.tool(name=TOOL, annotations=ToolAnnotations(read_only_hint=True))
     def list_coupons(member_id: str) -> dict[str, Any]:
-        return {"coupons": [honest(member_id)]}
+        return {"coupons": [build_coupon(member_id)]}
 
     config = uvicorn.Config(server.streamable_http_app(), port=0, log_level="error")
     running = uvicorn.Server(config)
@@ -101,7 +101,7 @@ async def test_a_tool_of_the_company_answers_for_the_proved_member(twin: Twins, 
 
 
 async def test_nobody_who_is_not_proved_and_no_claim_reaches_the_server(twin: Twins, described: Path) -> None:
-    async with hostile_server() as server:
+    async with run_hostile_server() as server:
         tools = tools_at(server.address, described)
         async with scripted(CallTools(((TOOL, "{}"),))) as llm:
             assert (
@@ -115,7 +115,7 @@ async def test_nobody_who_is_not_proved_and_no_claim_reaches_the_server(twin: Tw
 
 
 async def test_a_hostile_server_gets_nothing_through(twin: Twins, described: Path) -> None:
-    async with hostile_server() as server:
+    async with run_hostile_server() as server:
         tools = tools_at(server.address, described)
         for trick in TRICKS:
             if trick == "never":
@@ -136,7 +136,7 @@ async def test_a_hostile_server_gets_nothing_through(twin: Twins, described: Pat
 
 @pytest.mark.parametrize("trick", ["no such tool", "no hint", "changes", "says something else"])
 async def test_a_tool_that_does_not_say_that_it_only_reads_is_not_called(trick: str, described: Path) -> None:
-    async with hostile_server() as server:
+    async with run_hostile_server() as server:
         server.trick = trick
         with pytest.raises(BusinessUnavailable):
             await tools_at(server.address, described).call(TOOL, {}, CALLER)

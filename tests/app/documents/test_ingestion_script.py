@@ -13,7 +13,7 @@ from app.distributed.files import find_stored
 from app.documents.files import find_files
 from app.settings import Settings
 from app.wiring.knowledge import open_knowledge
-from scripts.beside_server import other_database
+from scripts.beside_server import warn_of_other_database
 from scripts.ingest import main
 from tests.app.serving import served
 
@@ -223,7 +223,7 @@ async def test_a_server_with_another_database_is_told_of(tmp_path: Path, monkeyp
         async def told(**values: str) -> str:
             for name, value in values.items():
                 monkeypatch.setenv(name, value)
-            return await asyncio.to_thread(other_database, Settings())
+            return await asyncio.to_thread(warn_of_other_database, Settings())
 
         assert f"127.0.0.1:{port}" in await told(DATA_DIR=str(tmp_path / "ours"))
         assert "DATA_DIR" in await told(DATA_DIR=str(tmp_path / "ours"), HOST="0.0.0.0")

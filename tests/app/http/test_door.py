@@ -17,12 +17,12 @@ from app.http.server import build_server_config
 from app.http.unidentified_sockets import UnidentifiedSockets
 from app.main import create_app
 from app.settings import Settings
-from scripts.attacks.raw import bearer, request, wire
+from scripts.attacks.raw import build_bearer, build_head, open_wire
 from scripts.harness.servers import Target
 from tests.app.serving import served
 
 KEY = "a-first-admin-key-of-the-test"
-BODY = [*bearer(KEY), ("Content-Type", "application/json"), ("Content-Length", "1000")]
+BODY = [*build_bearer(KEY), ("Content-Type", "application/json"), ("Content-Length", "1000")]
 
 
 class Fake:
@@ -76,16 +76,16 @@ async def test_a_full_server_says_so_and_that_it_is_alive(tmp_path: Path) -> Non
     async with served(tmp_path, api_key=KEY, max_connections=16) as server, AsyncExitStack() as held:
         target = Target(server.address)
         for _ in range(17):
-            line = await held.enter_async_context(wire(target))
-            await line.send(request("POST", "/api/v1/chat", BODY))
+            line = await held.enter_async_context(open_wire(target))
+            await line.send(build_head("POST", "/api/v1/chat", BODY))
         async with httpx.AsyncClient(base_url=server.address, headers={"X-API-Key": KEY}) as http:
             assert (await http.get("/api/v1/health")).status_code == 200
             refused = await http.get("/v1/models")
             assert refused.status_code == 503
-        async with wire(target) as socket:
+        async with open_wire(target) as socket:
             upgrade = [("Upgrade", "websocket"), ("Connection", "Upgrade")]
-            await socket.send(request("GET", "/api/v1/agent/ws", upgrade))
-            assert await socket.status(10) == 503
+            await socket.send(build_head("GET", "/api/v1/agent/ws", upgrade))
+            assert await socket.read_status(10) == 503
 
 
 async def test_the_oldest_stranger_is_waited_for_no_longer() -> None:

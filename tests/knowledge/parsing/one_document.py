@@ -14,7 +14,7 @@ from pptx.oxml import xmlchemy
 from pptx.util import Inches, Pt
 
 from knowledge.blocks import BlockKind
-from scripts.integration.documents import workbook
+from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import Text, pdf, word
 from tests.knowledge.parsing.offices import book, deck, saved
 
@@ -436,7 +436,7 @@ def tables(document: Document) -> list[tuple[str, tuple[tuple[str, ...], ...]]]:
 
 def sheets(document: Document) -> bytes:
     """XLSX."""
-    return workbook({title: list(rows) for title, rows in tables(document)})
+    return build_workbook({title: list(rows) for title, rows in tables(document)})
 
 
 def commas(document: Document) -> bytes:

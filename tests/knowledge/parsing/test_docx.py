@@ -13,7 +13,7 @@ from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument, EncryptedDocument, HostileDocument
 from knowledge.parsing.registry import parse
 from knowledge.types import FaqPair
-from scripts.integration.documents import workbook
+from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import rezip, word
 
 
@@ -132,7 +132,7 @@ def test_other_archives_are_broken() -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("a.txt", "x")
-    for content in (buffer.getvalue(), workbook({"表": [["甲", "乙"]]})):
+    for content in (buffer.getvalue(), build_workbook({"表": [["甲", "乙"]]})):
         with pytest.raises(BrokenDocument, match="坏"):
             parse("坏.docx", content)
 

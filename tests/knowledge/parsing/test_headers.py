@@ -10,7 +10,7 @@ import pytest
 from knowledge.parsing import headers
 from knowledge.parsing.registry import parse
 from knowledge.types import FaqColumns, FaqPair, NoticeCode, ParsedDocument
-from scripts.integration.documents import workbook
+from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import Text, pdf, word
 
 Rows = Sequence[Sequence[str]]
@@ -46,7 +46,7 @@ def table(kind: str, rows: Rows) -> ParsedDocument:
         case "csv":
             content = "\n".join(",".join(row) for row in rows).encode()
         case "xlsx":
-            content = workbook({"表": rows})
+            content = build_workbook({"表": rows})
         case "docx":
             content = _word(rows)
         case "html":
@@ -145,7 +145,7 @@ def test_two_header_rows_are_one_name_a_column(kind: str) -> None:
 
 
 def test_two_header_rows_with_merged_cells() -> None:
-    content = workbook({"价格": GROUPED}, merged=["A1:A2", "B1:C1", "D1:E1"])
+    content = build_workbook({"价格": GROUPED}, merged=["A1:A2", "B1:C1", "D1:E1"])
     assert texts(parse("a.xlsx", content)) == GROUPED_LINES
     page = (
         "<table><thead><tr><th rowspan=2>型号<th colspan=2>价格<th colspan=2>保修</tr>"
@@ -184,7 +184,7 @@ PAIRS = tuple(FaqPair(question, answer) for question, answer in zip(ASKED, SAID,
 def test_columns_of_questions_and_answers(question: str, answer: str) -> None:
     rows = [["编号", question, answer, "更新人"]]
     rows += [[f"Q{number}", *pair, "小李"] for number, pair in enumerate(zip(ASKED, SAID, strict=True))]
-    parsed = parse("a.xlsx", workbook({"售后": rows}))
+    parsed = parse("a.xlsx", build_workbook({"售后": rows}))
     assert parsed.faqs == PAIRS
     (notice,) = parsed.notices
     assert notice.code is NoticeCode.FAQ_COLUMNS
@@ -216,7 +216,7 @@ def test_tables_that_are_no_questions_and_answers_lose_no_column(rows: Rows) -> 
 
 def test_columns_can_be_named_by_whoever_takes_the_file_in() -> None:
     rows = [["编号", "场景", "口径"], ["1", "我要退货", "签收后七天内可以。"]]
-    content = workbook({"售后": rows})
+    content = build_workbook({"售后": rows})
     assert parse("a.xlsx", content).faqs == ()
     for wanted in (FaqColumns("场景", "口径"), FaqColumns("B", "c")):
         parsed = parse("a.xlsx", content, columns=wanted)
@@ -225,6 +225,6 @@ def test_columns_can_be_named_by_whoever_takes_the_file_in() -> None:
 
 
 def test_columns_that_no_table_has_are_reported() -> None:
-    parsed = parse("a.xlsx", workbook({"价格": CARRIERS}), columns=FaqColumns("提问", "回答"))
+    parsed = parse("a.xlsx", build_workbook({"价格": CARRIERS}), columns=FaqColumns("提问", "回答"))
     assert [notice.code for notice in parsed.notices] == [NoticeCode.FAQ_COLUMNS_MISSING]
     assert texts(parsed) == ["；".join(row) for row in CARRIERS]

@@ -15,7 +15,7 @@ from app.http.sheets import SheetReader
 from app.vocabulary import transfer as vocabulary
 from knowledge.errors import BrokenDocument, EncryptedDocument, ReaderMissing
 from knowledge.parsing.registry import parse
-from scripts.integration.documents import workbook
+from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import rezip, word
 from tests.knowledge.parsing.offices import book, deck, saved
 from tests.sheets import read_here
@@ -34,7 +34,7 @@ def new() -> dict[str, bytes]:
     document.add_paragraph("七天内可以退货。")
     return {
         ".docx": word(document),
-        ".xlsx": workbook({"表": [["问题", "答案"], ["能退吗", "可以"]]}),
+        ".xlsx": build_workbook({"表": [["问题", "答案"], ["能退吗", "可以"]]}),
         ".pptx": saved(deck(("退货", ["七天内可以退货。"]))),
     }
 

@@ -11,7 +11,7 @@ import pytest
 from knowledge.blocks import BlockKind
 from knowledge.parsing.registry import parse
 from knowledge.types import NoticeCode, ParsedDocument
-from scripts.integration.documents import workbook
+from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import word
 
 Rows = Sequence[Sequence[str]]
@@ -26,7 +26,7 @@ def written(kind: str, rows: Rows) -> ParsedDocument:
         case "csv":
             content = "\n".join(",".join(row) for row in full).encode()
         case "xlsx":
-            content = workbook({"表": full})
+            content = build_workbook({"表": full})
         case "docx":
             document = docx.Document()
             grid = document.add_table(len(full), width)
@@ -158,7 +158,7 @@ def test_merged_cells_reach_every_row_and_column_that_they_cover() -> None:
         ["新疆", "暂不发货", ""],
         ["西藏", "18 元", "15 元"],
     ]
-    parsed = parse("a.xlsx", workbook({"运费": rows}, merged=["A2:A3", "B4:C4"]))
+    parsed = parse("a.xlsx", build_workbook({"运费": rows}, merged=["A2:A3", "B4:C4"]))
     assert texts(parsed) == [
         "地区：皖南；首重：6 元；续重：1 元",
         "地区：皖南；首重：7 元；续重：1 元",
@@ -175,7 +175,7 @@ def test_groups_of_columns_and_titles_are_merged_across_too() -> None:
         ["CT-20", "2799", "2899"],
         ["CT-30", "3599", "3699"],
     ]
-    parsed = parse("a.xlsx", workbook({"价": rows}, merged=["A1:C1", "A2:A3", "B2:C2"]))
+    parsed = parse("a.xlsx", build_workbook({"价": rows}, merged=["A1:C1", "A2:A3", "B2:C2"]))
     assert texts(parsed, BlockKind.CAPTION) == ["春季价目"]
     assert texts(parsed) == [
         "型号：CT-20；价格/会员价：2799；价格/门市价：2899",
@@ -185,7 +185,7 @@ def test_groups_of_columns_and_titles_are_merged_across_too() -> None:
 
 def test_a_cell_merged_over_two_columns_of_one_name_is_said_once() -> None:
     rows = [["序号", "说明", "", "单价"], ["1", "过滤网", "200 目", "35"], ["2", "整套", "", "88"]]
-    parsed = parse("a.xlsx", workbook({"价": rows}, merged=["B1:C1", "B3:C3"]))
+    parsed = parse("a.xlsx", build_workbook({"价": rows}, merged=["B1:C1", "B3:C3"]))
     assert texts(parsed) == ["序号：1；说明：过滤网；说明：200 目；单价：35", "序号：2；说明：整套；单价：88"]
 
 

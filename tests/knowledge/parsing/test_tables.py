@@ -13,7 +13,7 @@ from knowledge.errors import DocumentTooLarge, HostileDocument
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.registry import parse
 from knowledge.types import FaqPair, NoticeCode
-from scripts.integration.documents import workbook
+from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import texts_of
 
 _FAQ: list[list[object]] = [
@@ -28,14 +28,14 @@ def rows(name: str, content: bytes) -> list[str]:
 
 
 def test_question_and_answer_columns_become_faq_pairs() -> None:
-    parsed = parse("常见问题.xlsx", workbook({"售后": _FAQ}))
+    parsed = parse("常见问题.xlsx", build_workbook({"售后": _FAQ}))
     assert parsed.title == "常见问题"
     pair = FaqPair("能退吗？", "七天内可以。\n详见订单页。", ("可以退货吗", "怎么退", "退货"), "售后")
     assert parsed.faqs == (pair,)
 
 
 def test_row_without_an_answer_is_not_lost() -> None:
-    assert texts_of(parse("a.xlsx", workbook({"售后": _FAQ}))) == (Block("标准问*：没有答案", ("售后",)),)
+    assert texts_of(parse("a.xlsx", build_workbook({"售后": _FAQ}))) == (Block("标准问*：没有答案", ("售后",)),)
 
 
 @pytest.mark.parametrize("header", ["question,answer", "Q,A", "问题,答案", "提问,回答", "问题（必填）,答案"])
@@ -44,7 +44,7 @@ def test_headers_of_faq_files(header: str) -> None:
 
 
 def test_other_sheets_become_rows_under_the_name_of_the_sheet() -> None:
-    content = workbook({"价格": [["型号", "价格", "备注"], ["H10", 199, None], ["H30", 399.5, "新品"]], "空": []})
+    content = build_workbook({"价格": [["型号", "价格", "备注"], ["H10", 199, None], ["H30", 399.5, "新品"]], "空": []})
     assert texts_of(parse("a.xlsx", content)) == (
         Block("型号：H10；价格：199", ("价格",)),
         Block("型号：H30；价格：399.5；备注：新品", ("价格",)),
@@ -52,14 +52,16 @@ def test_other_sheets_become_rows_under_the_name_of_the_sheet() -> None:
 
 
 def test_caption_above_the_header_is_text() -> None:
-    content = workbook(
+    content = build_workbook(
         {"价格": [["配件价格表", None], [None, None], ["名称", "价格"], ["耳塞", "29 元"], ["线", "9 元"]]}
     )
     assert rows("a.xlsx", content) == ["配件价格表", "名称：耳塞；价格：29 元", "名称：线；价格：9 元"]
 
 
 def test_merged_cells_repeat_downwards() -> None:
-    content = workbook({"保修": [["品类", "型号"], ["耳机", "H10"], [None, "H30"], ["手表", "W5"]]}, merged=["A2:A3"])
+    content = build_workbook(
+        {"保修": [["品类", "型号"], ["耳机", "H10"], [None, "H30"], ["手表", "W5"]]}, merged=["A2:A3"]
+    )
     assert rows("a.xlsx", content) == ["品类：耳机；型号：H10", "品类：耳机；型号：H30", "品类：手表；型号：W5"]
 
 
@@ -90,7 +92,7 @@ def test_file_that_declares_huge_dimensions_is_read_by_its_cells() -> None:
 
 
 def test_shared_string_used_often_is_counted_often() -> None:
-    content = workbook({"表": [["说明", "备注"]] + [["长" * 10_000, "无"]] * 600})
+    content = build_workbook({"表": [["说明", "备注"]] + [["长" * 10_000, "无"]] * 600})
     assert len(content) < 200_000
     with pytest.raises((DocumentTooLarge, HostileDocument)):
         parse("a.xlsx", content)

@@ -7,11 +7,11 @@ import pytest
 from knowledge.parsing.colours import blend_colours, is_indistinct, read_colour
 from knowledge.parsing.css import read_declarations, read_rules
 from knowledge.parsing.registry import parse
-from scripts.attacks.hostile_files import docx, pdf, stream
-from scripts.attacks.invisible_files import invisible_files
+from scripts.attacks.hostile_files import build_docx, build_pdf, build_stream
+from scripts.attacks.invisible_files import generate_invisible_files
 
 SHOWN, HIDDEN = "退货运费由买家承担。", "暗语价格只要九块九。"
-FILES = dict(invisible_files(SHOWN, HIDDEN))
+FILES = dict(generate_invisible_files(SHOWN, HIDDEN))
 
 
 def text_of(name: str, content: bytes) -> str:
@@ -75,7 +75,7 @@ def test_word_text_that_can_be_seen_is_read(body: str) -> None:
         '<w:shd w:val="clear" w:fill="4472C4"/></w:tcPr></w:tblStylePr></w:style>'
         '<w:style w:type="character" w:styleId="Secret"><w:name w:val="S"/><w:rPr><w:vanish/></w:rPr></w:style>'
     )
-    assert text_of("a.docx", docx(body.format(f"<w:t>{SHOWN}</w:t>"), styles)) == SHOWN
+    assert text_of("a.docx", build_docx(body.format(f"<w:t>{SHOWN}</w:t>"), styles)) == SHOWN
 
 
 _FONT = b"<</Type/Font/Subtype/Type0/BaseFont/STSong-Light/Encoding/UniGB-UTF16-H/DescendantFonts[6 0 R]>>"
@@ -102,9 +102,9 @@ def test_pdf_text_that_can_be_seen_is_read(drawing: str) -> None:
         b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
         b"/Resources<</Font<</F1 5 0 R>>/XObject<</Im 7 0 R>>>>>>"
     )
-    content = stream(drawing.format(f"<{SHOWN.encode('utf-16-be').hex()}>").encode())
+    content = build_stream(drawing.format(f"<{SHOWN.encode('utf-16-be').hex()}>").encode())
     tree = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>"]
-    assert text_of("a.pdf", pdf([*tree, page, content, _FONT, _CID, stream(b"\x80", _IMAGE)])) == SHOWN
+    assert text_of("a.pdf", build_pdf([*tree, page, content, _FONT, _CID, build_stream(b"\x80", _IMAGE)])) == SHOWN
 
 
 def test_recognised_text_under_a_small_picture_is_not_read() -> None:
@@ -116,7 +116,12 @@ def test_recognised_text_under_a_small_picture_is_not_read() -> None:
     )
     tree = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>", page]
     assert (
-        text_of("a.pdf", pdf([*tree, stream(drawing.format(*texts).encode()), _FONT, _CID, stream(b"\x80", _IMAGE)]))
+        text_of(
+            "a.pdf",
+            build_pdf(
+                [*tree, build_stream(drawing.format(*texts).encode()), _FONT, _CID, build_stream(b"\x80", _IMAGE)]
+            ),
+        )
         == SHOWN
     )
 

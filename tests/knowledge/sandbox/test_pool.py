@@ -19,8 +19,8 @@ from knowledge.parsing.limits import ParsingLimits
 from knowledge.sandbox import process
 from knowledge.sandbox.pool import Sandbox, SandboxOptions
 from knowledge.sheets import SheetOptions, read_sheet
-from scripts.attacks.hostile_files import nested_forms, xlsx
-from scripts.integration.documents import workbook
+from scripts.attacks.hostile_files import build_nested_forms, build_xlsx
+from scripts.integration.documents import build_workbook
 from tests.contracts.test_parser_contract import SAMPLES
 
 OPTIONS = ChunkOptions()
@@ -62,7 +62,7 @@ async def test_a_worker_reads_what_this_process_reads(sandbox: Sandbox) -> None:
 
 async def test_a_worker_reads_the_tables_that_this_process_reads(sandbox: Sandbox) -> None:
     csv, options = "说明\n问题,答案\n能退吗,可以, 七天\n".encode(), SheetOptions(faq_header=True)
-    for content in (csv, workbook({"说明": [["请填写"]], "问答": [["问", "答"], ["能退吗", "可以"]]})):
+    for content in (csv, build_workbook({"说明": [["请填写"]], "问答": [["问", "答"], ["能退吗", "可以"]]})):
         assert await sandbox.read_sheet("t", "问答", content, options) == read_sheet("问答", content, options)
     with pytest.raises(DocumentTooLarge, match="《问答》超过 1 列的上限"):
         await sandbox.read_sheet("t", "问答", csv, SheetOptions(columns=1, faq_header=True))
@@ -85,8 +85,8 @@ async def test_a_worker_has_given_up_what_it_does_not_need(sandbox: Sandbox) -> 
 @pytest.mark.acceptance(only=True)
 @LINUX
 async def test_too_much_time_and_too_much_memory_are_named_and_leave_no_process(sandbox: Sandbox) -> None:
-    styles = xlsx("", f"<cellXfs>{'<xf/>' * 10**6}</cellXfs>")
-    for name, content in (("表单.pdf", nested_forms()), ("样式.xlsx", styles)):
+    styles = build_xlsx("", f"<cellXfs>{'<xf/>' * 10**6}</cellXfs>")
+    for name, content in (("表单.pdf", build_nested_forms()), ("样式.xlsx", styles)):
         with pytest.raises(InvalidDocument, match=f"《{name}》"):
             await sandbox.read("t", name, content, OPTIONS)
     assert workers(sandbox) == []
@@ -97,14 +97,14 @@ async def test_where_there_is_no_cpu_limit_the_clock_ends_it(sandbox: Sandbox, m
     monkeypatch.setattr("knowledge.sandbox.pool.WALL_FACTOR", 0.2)
     await sandbox.read("t", *PLAIN, OPTIONS)
     with pytest.raises(CostlyDocument, match=r"《表单\.pdf》解析用时超过"):
-        await sandbox.read("t", "表单.pdf", nested_forms(), OPTIONS)
+        await sandbox.read("t", "表单.pdf", build_nested_forms(), OPTIONS)
 
 
 @LINUX
 async def test_a_cancelled_call_kills_its_worker(sandbox: Sandbox) -> None:
     await sandbox.read("t", *PLAIN, OPTIONS)
     (pid,) = workers(sandbox)
-    reading = asyncio.create_task(sandbox.read("t", "表单.pdf", nested_forms(), OPTIONS))
+    reading = asyncio.create_task(sandbox.read("t", "表单.pdf", build_nested_forms(), OPTIONS))
     await asyncio.sleep(0.1)
     reading.cancel()
     await asyncio.gather(reading, return_exceptions=True)
@@ -118,7 +118,7 @@ async def test_a_cancelled_call_kills_its_worker(sandbox: Sandbox) -> None:
 async def test_close_ends_idle_and_busy_workers() -> None:
     sandbox = Sandbox(ParsingLimits(), SandboxOptions(workers=2, memory_mb=256, seconds=60))
     await sandbox.read("t", *PLAIN, OPTIONS)
-    reading = asyncio.create_task(sandbox.read("t", "表单.pdf", nested_forms(), OPTIONS))
+    reading = asyncio.create_task(sandbox.read("t", "表单.pdf", build_nested_forms(), OPTIONS))
     await asyncio.sleep(0.1)
     before = workers(sandbox)
     await sandbox.close()
@@ -134,7 +134,7 @@ async def test_a_worker_that_is_told_to_stop_says_nothing_of_its_file(
     sandbox: Sandbox, ended_by: signal.Signals, error: type[Exception]
 ) -> None:
     await sandbox.read("t", *PLAIN, OPTIONS)
-    reading = asyncio.create_task(sandbox.read("t", "表单.pdf", nested_forms(), OPTIONS))
+    reading = asyncio.create_task(sandbox.read("t", "表单.pdf", build_nested_forms(), OPTIONS))
     await asyncio.sleep(0.1)
     for pid in workers(sandbox):
         os.kill(pid, ended_by)
