@@ -1,6 +1,8 @@
-"""What real models replied to our own prompts about invented companies (`scripts/record_replies.py`), ugly ones first.
+"""What real models replied to our own prompts about invented companies, ugly ones first.
 
-Qwen2.5-Coder-0.5B and 1.5B Instruct, 4 bit, at temperature 0. Their texts are run through everything that reads them.
+Qwen2.5-Coder-0.5B and 1.5B Instruct, 4 bit, at temperature 0, in conversations over the documents of a company: every
+message was understood, answered from the passages whose words it shares, and what was written was judged. Their texts
+are run through everything that reads them.
 """
 
 from __future__ import annotations
@@ -13,15 +15,16 @@ from typing import Any
 
 from agents.generator import Request
 from agents.types import Question, Turn
-from knowledge.types import Chunk
-from scripts.record_replies import build_candidates, load_company
+from knowledge.chunking import ChunkOptions, split_document
+from knowledge.parsing.registry import parse
+from knowledge.types import Candidate, Chunk, DocumentMeta, GateVerdict
 
 FILE = Path(__file__).with_name("replies.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedReply:
-    """One reply and what it was asked with; see `scripts/record_replies.py`."""
+    """One reply and what it was asked with."""
 
     model: str
     kind: str
@@ -43,12 +46,16 @@ class RecordedReply:
     def request(self) -> Request:
         """What the answer was written from."""
         standalone = f"{self.before[-1][0]} {self.question}" if self.before else self.question
-        return Request(standalone, build_candidates(list(self.passages.values())), history=self._history)
+        found = tuple(
+            Candidate(chunk, 1, 1, 0.8, 5.0, 0.01, "test", 0.8, 0.9, GateVerdict.PASS)
+            for chunk in self.passages.values()
+        )
+        return Request(standalone, found, history=self._history)
 
     @property
     def passages(self) -> dict[int, Chunk]:
         """By the numbers of the prompt of a critique."""
-        company = _company(self.company)
+        company = _load_company(self.company)
         return {number: company[key] for number, key in enumerate(self.chunks, start=1)}
 
     @property
@@ -63,7 +70,15 @@ def load_replies(kind: str) -> tuple[RecordedReply, ...]:
     return tuple(_reply(row) for row in rows if row["kind"] == kind)
 
 
-_company = cache(load_company)
+@cache
+def _load_company(name: str) -> dict[str, Chunk]:
+    """All chunks of a company's documents, by file and place."""
+    chunks = {}
+    for path in sorted(Path(__file__).parents[1].joinpath("evaluation", name, "documents").iterdir()):
+        document = DocumentMeta(path.name, path.name, path.stem)
+        for chunk in split_document(parse(path.name, path.read_bytes()), document, path.name, ChunkOptions()):
+            chunks[f"{path.name}#{chunk.ordinal}"] = chunk
+    return chunks
 
 
 def _reply(row: dict[str, Any]) -> RecordedReply:
