@@ -6,7 +6,6 @@ Works while a server runs. The latest stand first.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import sys
 from collections.abc import Sequence
@@ -18,10 +17,7 @@ from app.audit.actions import AuditAction, AuditOutcome
 from app.audit.repository import AuditFilter, AuditRepository
 from app.auth.principal import DEFAULT_TENANT
 from app.db.migrate import open_migrated
-from app.private import keep_private
-from app.settings import load_settings
-from knowledge.errors import InvalidConfiguration
-from scripts.arguments import parse_tenant
+from scripts.commands import parse_tenant, run_with_settings
 
 MAX_ROWS = 10_000
 
@@ -29,17 +25,7 @@ MAX_ROWS = 10_000
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0, 2 for a configuration that cannot work."""
     options = _parse_arguments(arguments)
-    try:
-        settings = load_settings()
-        keep_private(settings.data_dir)
-        rows, total = asyncio.run(_read_actions(settings.sql_url, options))
-    except InvalidConfiguration as error:
-        print(error, file=sys.stderr)
-        return 2
-    for row in rows:
-        print(_format_line(row))
-    print(f"{len(rows)} / {total}", file=sys.stderr)
-    return 0
+    return run_with_settings(lambda settings: _print_actions(settings.sql_url, options))
 
 
 def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -54,10 +40,14 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-async def _read_actions(url: str, options: argparse.Namespace) -> tuple[list[AuditAction], int]:
+async def _print_actions(url: str, options: argparse.Namespace) -> int:
     async with open_migrated(url) as database:
         wanted = AuditFilter(options.actor, [options.action] if options.action else None, outcome=options.outcome)
-        return await AuditRepository(database).load_page(options.tenant, wanted, options.limit, 0)
+        rows, total = await AuditRepository(database).load_page(options.tenant, wanted, options.limit, 0)
+    for row in rows:
+        print(_format_line(row))
+    print(f"{len(rows)} / {total}", file=sys.stderr)
+    return 0
 
 
 def _format_line(row: AuditAction) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -21,19 +20,16 @@ from knowledge.embeddings.registry import EMBEDDERS
 from knowledge.errors import KnowledgeError
 from knowledge.onnx_checkpoint import Runtime
 from knowledge.stores.registry import STORES
-from scripts.arguments import parse_positive
 from scripts.benchmarks import charts, distributed, embedder, http, ingest, models, ocr, reindexing, retrieval, scale
 from scripts.benchmarks.synthetic import SAMPLES
+from scripts.commands import add_json_option, check_folders, parse_positive, write_report
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 with a report, 1 when something could not be read, run or written."""
     options = _parse_arguments(arguments)
     try:
-        text = json.dumps(_run_command(options), ensure_ascii=False, indent=2)
-        print(text)
-        if options.json:
-            options.json.write_text(text + "\n", "utf-8")
+        write_report(_run_command(options), options.json)
     except (KnowledgeError, OSError, subprocess.CalledProcessError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -123,14 +119,13 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("reports", type=Path, nargs="+", metavar="REPORT", help="--json 写下的文件")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="图放到这里")
     options = parser.parse_args(arguments)
-    if options.json and not options.json.resolve().parent.is_dir():  # not after minutes of work
-        parser.error(f"没有文件夹 {options.json.resolve().parent}")
+    check_folders(parser, options.json)
     return options
 
 
 def _add_command(commands: Any, name: str, description: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(name, help=description, description=description)
-    parser.add_argument("--json", type=Path, metavar="OUT", help="报告写到这里")
+    add_json_option(parser)
     return parser
 
 

@@ -34,6 +34,7 @@ from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
 from knowledge.types import Retrieval
+from scripts.commands import check_folders
 from scripts.evaluation.reader_verdicts import add_reader_arguments, judge_base
 
 # Every fifth row of the curve is printed.
@@ -78,9 +79,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--png", type=Path, metavar="OUT.png", help="曲线图写到这里")
     parser.add_argument("--json", type=Path, metavar="OUT", help="全部数字写到这里")
     options = parser.parse_args(arguments)
-    for path in (options.png, options.json, options.out):
-        if path and not path.resolve().parent.is_dir():  # not after minutes of work
-            parser.error(f"没有文件夹 {path.resolve().parent}")
+    check_folders(parser, options.png, options.json, options.out)
     return options
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import shutil
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from scripts.commands import add_json_option, write_report
 from scripts.drills.drill import run_drill
 from scripts.drills.faults import FAULTS
 from scripts.drills.greedy import measure_greedy
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for command in (faults, greedy_one, turns):
         command.add_argument("--embedder", default="auto", help="向量模型，同 EMBEDDER")
         command.add_argument("--keep", action="store_true", help="留下临时目录，里面有各个进程的日志")
-        command.add_argument("--json", type=Path, metavar="OUT", help="把结果写到这个文件")
+        add_json_option(command)
     options = parser.parse_args(arguments)
     folder = Path(tempfile.mkdtemp(prefix="yingda-drill-"))
     folder.chmod(0o711)  # PostgreSQL runs as another user where this is root
@@ -53,10 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"日志在 {folder}", file=sys.stderr)
         else:
             shutil.rmtree(folder, ignore_errors=True)
-    text = json.dumps(report, ensure_ascii=False, indent=1)
-    print(text)
-    if options.json:
-        options.json.write_text(text + "\n", "utf-8")
+    write_report(report, options.json)
     return 1 if report["problems"] else 0
 
 

@@ -6,7 +6,6 @@ All work while a server runs; what `mine` asks for, the server does, now or at i
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,12 +24,10 @@ from app.gaps.repository import GapFilters, GapRepository
 from app.gaps.repository_drafts import DraftRepository
 from app.gaps.types import WAITING
 from app.jobs.repository import RunRepository
-from app.private import keep_private
-from app.settings import Settings, load_settings
+from app.settings import Settings
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
-from knowledge.errors import InvalidConfiguration
-from scripts.arguments import parse_tenant
+from scripts.commands import parse_tenant, run_with_settings
 
 MOST = 50
 
@@ -38,13 +35,7 @@ MOST = 50
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0, 1 where there is no such gap, 2 for a configuration that cannot work."""
     options = _parse_arguments(arguments)
-    try:
-        settings = load_settings()
-        keep_private(settings.data_dir)
-        return asyncio.run(_run_command(options, settings))
-    except InvalidConfiguration as error:
-        print(error, file=sys.stderr)
-        return 2
+    return run_with_settings(lambda settings: _run_command(options, settings))
 
 
 def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

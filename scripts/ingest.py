@@ -21,7 +21,6 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.auth.principal import DEFAULT_TENANT
-from app.db.lock import DataDirLock
 from app.distributed.files import StoredFile, find_stored
 from app.distributed.pipeline import RayOptions, run_ray
 from app.distributed.service import MassIngestion, PreparedReader
@@ -36,8 +35,8 @@ from app.wiring.reading import open_reader
 from knowledge.errors import KnowledgeError
 from knowledge.parsing.registry import LEGACY, PARSERS
 from knowledge.types import FaqColumns
-from scripts.arguments import parse_positive, parse_tenant
 from scripts.beside_server import warn_of_other_database
+from scripts.commands import lock_data_dir, parse_positive, parse_tenant
 
 _LABELS = {
     FileOutcome.CREATED: "新增",
@@ -69,12 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         keep_private(settings.data_dir)
         if warning := warn_of_other_database(settings):
             print(warning, file=sys.stderr)
-        lock = DataDirLock(settings.data_dir)
-        owns_index = lock.try_acquire()
-        try:
+        with lock_data_dir(settings) as owns_index:
             return asyncio.run(_run_ingestion(settings, options, files, skipped, owns_index))
-        finally:
-            lock.release()
     except FileNotFoundError as error:
         print(f"找不到文件或目录：{error}", file=sys.stderr)
     except (KnowledgeError, SamePath) as error:

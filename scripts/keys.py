@@ -7,7 +7,6 @@ Works while a server runs, which follows within a second. Only the digest of a k
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,8 +21,7 @@ from app.auth.origins import normalize_origin
 from app.auth.principal import DEFAULT_TENANT, Role
 from app.auth.scopes import KeyScope
 from app.db.base import now
-from app.db.engine import Database
-from app.db.migrate import upgrade_schema
+from app.db.migrate import open_migrated
 from app.keys.repository import KeyRepository, KeyRow, KeyState
 from app.keys.rules import (
     GRACE_HOURS,
@@ -35,22 +33,13 @@ from app.keys.rules import (
     check_scopes,
 )
 from app.keys.service import create_key, hash_key
-from app.private import keep_private
-from app.settings import load_settings
-from knowledge.errors import InvalidConfiguration
-from scripts.arguments import parse_tenant
+from scripts.commands import explain_errors, parse_tenant, run_with_settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0, 1 when there is no such key, 2 for a configuration that cannot work."""
     options = _parse_arguments(arguments)
-    try:
-        settings = load_settings()
-        keep_private(settings.data_dir)
-        return asyncio.run(_run_command(options, settings.sql_url))
-    except InvalidConfiguration as error:
-        print(error, file=sys.stderr)
-        return 2
+    return run_with_settings(lambda settings: _run_command(options, settings.sql_url))
 
 
 def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -61,12 +50,12 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     roles += "metrics 只读 /metrics"
     create.add_argument("--role", required=True, choices=list(Role), help=roles)
     create.add_argument("--tenant", default=DEFAULT_TENANT, type=parse_tenant, help="密钥所属的租户，默认 default")
-    create.add_argument("--name", required=True, type=_parse_name, help="给人看的用途说明，例如 官网")
+    create.add_argument("--name", required=True, type=explain_errors(check_name), help="给人看的用途说明，例如 官网")
     create.add_argument(
         "--origin",
         action="append",
         default=[],
-        type=_parse_origin,
+        type=explain_errors(normalize_origin),
         metavar="来源",
         help="允许哪个网页跨站使用这个密钥，例如 https://shop.example.com；可以重复，只用于 client",
     )
@@ -81,7 +70,11 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     rotate.add_argument("id", help="list 里的编号")
     grace = f"原来的还能用多少小时，0 到 {MAX_GRACE_HOURS:g}，默认 {GRACE_HOURS:g}"
     rotate.add_argument(
-        "--grace-hours", type=_parse_grace, default=timedelta(hours=GRACE_HOURS), metavar="小时", help=grace
+        "--grace-hours",
+        type=explain_errors(_parse_grace),
+        default=timedelta(hours=GRACE_HOURS),
+        metavar="小时",
+        help=grace,
     )
     expire = commands.add_parser("expire", help="设置到期时间；已到期的改晚之后恢复可用")
     expire.add_argument("id", help="list 里的编号")
@@ -99,9 +92,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 async def _run_command(options: argparse.Namespace, url: str) -> int:
-    database = Database(url)
-    try:
-        await upgrade_schema(database)
+    async with open_migrated(url) as database:
         keys, log = KeyRepository(database), AuditRepository(database)
         if options.command == "list":
             return _show_keys(await keys.list_all(options.tenant))
@@ -111,8 +102,6 @@ async def _run_command(options: argparse.Namespace, url: str) -> int:
         action = replace(action, target=dict(action.target) | made)
         await log.set_outcome(action, AuditOutcome.REFUSED if code else AuditOutcome.DONE)
         return code
-    finally:
-        await database.close()
 
 
 async def _build_action(keys: KeyRepository, options: argparse.Namespace) -> AuditAction:
@@ -216,24 +205,7 @@ def _parse_days(text: str) -> float:
 
 
 def _parse_grace(text: str) -> timedelta:
-    try:
-        return check_grace(float(text))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _parse_origin(text: str) -> str:
-    try:
-        return normalize_origin(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _parse_name(text: str) -> str:
-    try:
-        return check_name(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    return check_grace(float(text))
 
 
 if __name__ == "__main__":

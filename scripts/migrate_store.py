@@ -14,13 +14,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.db.lock import DataDirLock
 from app.errors import AppError
 from app.private import keep_private
 from app.settings import Settings, load_settings
 from app.wiring.migration import MigratedBase, StorePlace, drop_bases, migrate_stores
 from knowledge.errors import InvalidConfiguration, KnowledgeError
 from knowledge.stores.registry import STORES
+from scripts.commands import lock_data_dir
 
 ADDRESS = {"chroma": "CHROMA_URL", "milvus": "MILVUS_URI"}
 
@@ -48,13 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run_locked(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[MigratedBase]:
-    lock = DataDirLock(settings.data_dir)
-    if not lock.try_acquire():
-        raise InvalidConfiguration(f"DATA_DIR={settings.data_dir} 正被使用：请先停下用它的服务")
-    try:
+    with lock_data_dir(settings) as held:
+        if not held:
+            raise InvalidConfiguration(f"DATA_DIR={settings.data_dir} 正被使用：请先停下用它的服务")
         return asyncio.run(_move_bases(settings, target, options))
-    finally:
-        lock.release()
 
 
 async def _move_bases(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[MigratedBase]:

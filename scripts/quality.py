@@ -14,7 +14,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.db.lock import DataDirLock
 from app.errors import AppError
 from app.private import keep_private
 from app.quality.checks.types import IssueKind
@@ -22,7 +21,7 @@ from app.quality.repository import StoredIssue
 from app.settings import Settings, load_settings
 from app.wiring.quality import check_alone, check_by_server, open_issues
 from knowledge.errors import KnowledgeError
-from scripts.arguments import parse_tenant
+from scripts.commands import lock_data_dir, parse_tenant
 
 _MARKS = {"high": "高", "medium": "中", "low": "低"}
 
@@ -52,14 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run_check(settings: Settings, tenant_id: str, document_id: str) -> None:
-    lock = DataDirLock(settings.data_dir)
-    if not lock.try_acquire():
-        asyncio.run(check_by_server(settings, tenant_id, document_id))
-        return
-    try:
-        asyncio.run(check_alone(settings, tenant_id, document_id))
-    finally:
-        lock.release()
+    with lock_data_dir(settings) as held:
+        asyncio.run((check_alone if held else check_by_server)(settings, tenant_id, document_id))
 
 
 def _format_line(issue: StoredIssue) -> str:

@@ -9,20 +9,19 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.db.lock import DataDirLock
 from app.errors import AppError
 from app.private import keep_private
 from app.progress import ProgressBar
 from app.settings import Settings, load_settings
-from app.wiring.reindexing import Progress, ReindexedBase, ask_server, reindex_bases
+from app.wiring.reindexing import ReindexedBase, ask_server, reindex_bases
 from knowledge.embeddings.registry import EMBEDDERS
 from knowledge.errors import KnowledgeError
+from scripts.commands import lock_data_dir
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,22 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _reindex_bases(settings: Settings, tenant: str | None, embedder: str) -> list[ReindexedBase]:
-    lock = DataDirLock(settings.data_dir)
-    if not lock.try_acquire():
-        print(f"DATA_DIR={settings.data_dir} 正被使用：由服务在后台重建，期间照常回答", file=sys.stderr)
-        with _show_progress() as progress:
-            return asyncio.run(ask_server(settings, tenant, embedder, progress))
-    try:
-        with _show_progress() as progress:
-            return asyncio.run(reindex_bases(settings, tenant, embedder, progress))
-    finally:
-        lock.release()
-
-
-@contextmanager
-def _show_progress() -> Iterator[Progress]:
-    with ProgressBar(None, "重建索引", "段") as bar:
-        yield bar.move_to
+    with lock_data_dir(settings) as held:
+        if not held:
+            print(f"DATA_DIR={settings.data_dir} 正被使用：由服务在后台重建，期间照常回答", file=sys.stderr)
+        with ProgressBar(None, "重建索引", "段") as bar:
+            return asyncio.run((reindex_bases if held else ask_server)(settings, tenant, embedder, bar.move_to))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ All but `vacuum` work while a server runs, which applies the periods by itself o
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
@@ -15,18 +14,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.db.engine import Database
-from app.db.lock import DataDirLock
 from app.db.migrate import open_migrated
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.history.repository_texts import purge
-from app.private import keep_private
 from app.retention.repository_growing_tables import KINDS
 from app.retention.service import Retention
-from app.settings import Settings, load_settings
+from app.settings import Settings
 from app.wiring.erasure import forget_conversations
 from app.wiring.knowledge import get_embeddings_path, open_embeddings
-from knowledge.errors import InvalidConfiguration
-from scripts.arguments import parse_tenant
+from scripts.commands import lock_data_dir, parse_tenant, run_with_settings
 
 COMMON = "common"
 MAX_DAYS = 36500
@@ -35,13 +31,7 @@ MAX_DAYS = 36500
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0, 1 where a server is in the way, 2 for a configuration that cannot work."""
     options = _parse_arguments(arguments)
-    try:
-        settings = load_settings()
-        keep_private(settings.data_dir)
-        return asyncio.run(_run_command(options, settings))
-    except InvalidConfiguration as error:
-        print(error, file=sys.stderr)
-        return 2
+    return run_with_settings(lambda settings: _run_command(options, settings))
 
 
 def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -99,18 +89,17 @@ async def _apply_periods(retention: Retention, options: argparse.Namespace) -> N
 
 
 async def _release_space(settings: Settings) -> int:
-    lock = DataDirLock(settings.data_dir)
-    if not lock.try_acquire():
-        print(f"DATA_DIR={settings.data_dir} 正被服务或另一个命令使用：请先停止它", file=sys.stderr)
-        return 1
-    database = Database(settings.sql_url)
-    try:
-        await database.vacuum()
-        with closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as embeddings:
-            embeddings.vacuum()
-    finally:
-        await database.close()
-        lock.release()
+    with lock_data_dir(settings) as held:
+        if not held:
+            print(f"DATA_DIR={settings.data_dir} 正被服务或另一个命令使用：请先停止它", file=sys.stderr)
+            return 1
+        database = Database(settings.sql_url)
+        try:
+            await database.vacuum()
+            with closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as embeddings:
+                embeddings.vacuum()
+        finally:
+            await database.close()
     print("空间已还给系统")
     return 0
 

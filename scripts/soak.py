@@ -32,6 +32,7 @@ from app.main import create_app
 from app.progress import ProgressBar
 from app.settings import Settings, load_settings
 from app.wiring.container import Container
+from scripts.commands import add_json_option, write_report
 from scripts.scripted_llm import Behaviour, ScriptedLLM
 
 CONCURRENCY = 8
@@ -168,15 +169,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="scripts/soak.py", description="大模型随机出故障时连续对话")
     parser.add_argument("--turns", type=int, default=1000, help="轮数")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, metavar="OUT", help="报告写到这里")
+    add_json_option(parser)
     options = parser.parse_args(arguments)
     configure_logging("ERROR")
     with tempfile.TemporaryDirectory() as folder:
         report = asyncio.run(run_soak(options.turns, options.seed, Path(folder)))
-    text = json.dumps(report, ensure_ascii=False, indent=2)
-    print(text)
-    if options.json:
-        options.json.write_text(text + "\n", "utf-8")
+    write_report(report, options.json)
     return int(bool(report["wrong"] or report["lost"]))
 
 

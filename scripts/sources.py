@@ -6,7 +6,6 @@ All work while a server runs; what `add` and `sync` ask for, the server does, no
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,15 +19,14 @@ from app.db.migrate import open_migrated
 from app.errors import AppError, Conflict
 from app.jobs.repository import RunRepository
 from app.net.targets import check_url
-from app.private import keep_private
-from app.settings import Settings, load_settings
+from app.settings import Settings
 from app.sources.folder import check_folder
 from app.sources.repository import SourceRepository
 from app.sources.schemas import SourceIn, WebsiteIn
 from app.sources.service import KIND, ONE
 from app.sources.types import FolderConfig, WatchedSource
 from knowledge.errors import InvalidConfiguration
-from scripts.arguments import parse_tenant
+from scripts.commands import parse_tenant, run_with_settings
 
 MOST = 50
 
@@ -37,15 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0, 1 where there is no such source, 2 for what cannot be, of the configuration or of a new source."""
     options = _parse_arguments(arguments)
     try:
-        settings = load_settings()
-        keep_private(settings.data_dir)
-        return asyncio.run(_run_command(options, settings))
+        return run_with_settings(lambda settings: _run_command(options, settings), (InvalidConfiguration, AppError))
     except ValidationError as error:
         for problem in error.errors():
             print(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}", file=sys.stderr)
-        return 2
-    except (InvalidConfiguration, AppError) as error:
-        print(error, file=sys.stderr)
         return 2
 
 

@@ -17,7 +17,7 @@ from app.auth.principal import DEFAULT_TENANT
 from app.auth.user_token import UserTokens, sign_token
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
-from scripts.arguments import parse_tenant
+from scripts.commands import parse_tenant
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
