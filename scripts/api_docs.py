@@ -30,32 +30,6 @@ WORDS = Path("scripts/reference_words.yaml")
 UNTRANSLATED = "(no words yet)"
 _TITLE = re.compile(r"^\| `([A-Z]+ /[^`]*)` \| (.+) \|$", re.MULTILINE)
 _OUTCOME = re.compile(r"^\| `(\w+)` \| ([^|]+) \|$", re.MULTILINE)
-_HEADS = {
-    "zh": {
-        "outcomes": "结论类型",
-        "outcome": "| `outcome` | 含义 |",
-        "who": "可以调用",
-        "anybody": "任何人，不需要密钥",
-        "parameters": "| 参数 | 位置 | 类型 | 必填 | 含义 |",
-        "body": "请求体",
-        "statuses": "| 状态码 | 含义 | 响应体 |",
-        "schemas": "数据结构",
-        "fields": "| 字段 | 类型 | 必有 | 含义 |",
-        "values": "取值",
-    },
-    "en": {
-        "outcomes": "Outcomes",
-        "outcome": "| `outcome` | meaning |",
-        "who": "May be called by",
-        "anybody": "anybody, without a key",
-        "parameters": "| parameter | in | type | required | meaning |",
-        "body": "Body",
-        "statuses": "| status | meaning | body |",
-        "schemas": "Schemas",
-        "fields": "| field | type | always there | meaning |",
-        "values": "Values",
-    },
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +67,8 @@ class Reference:
         slug = re.sub(r"\W+", "-", endpoint.lower()).strip("-")
         title = self.titles.get(endpoint, UNTRANSLATED).replace("](#", f"]({GUIDES['zh'].name}#")
         yield from (f"### `{endpoint}` {{ #{slug} }}", "", title, "")
-        yield from (
-            f"{self._get_head('who')}：{self.roles[endpoint] or self._get_head('anybody')}".replace("：", self._colon),
-            "",
-        )
+        who = self.roles[endpoint] or self._get_head("anybody")
+        yield from (f"{self._get_head('who')}{self._get_head('colon')}{who}", "")
         if parameters := [self._resolve_reference(parameter) for parameter in operation.get("parameters", ())]:
             yield from self._render_table_head("parameters")
             for found in parameters:
@@ -105,10 +77,7 @@ class Reference:
                 yield self._writer.render_row(found["name"], schema, described, needed=needed, place=found["in"])
             yield ""
         for kind, body in operation.get("requestBody", {}).get("content", {}).items():
-            yield from (
-                f"{self._get_head('body')}（`{kind}`）".replace("（", self._open).replace("）", self._close),
-                "",
-            )
+            yield from (f"{self._get_head('body')}{self._get_head('open')}`{kind}`{self._get_head('close')}", "")
             yield from self._render_body(body["schema"])
         yield from self._render_table_head("statuses")
         yield from (
@@ -137,7 +106,7 @@ class Reference:
             if rows := list(self._writer.render_fields(schema)):
                 yield from (*self._render_table_head("fields"), *rows)
             else:
-                yield f"{self._get_head('values')}{self._colon}{self._writer.describe_type(schema)}"
+                yield f"{self._get_head('values')}{self._get_head('colon')}{self._writer.describe_type(schema)}"
             yield ""
 
     def _render_table_head(self, head: str) -> tuple[str, str]:
@@ -153,7 +122,7 @@ class Reference:
         return dict(found)
 
     def _get_head(self, key: str) -> str:
-        return _HEADS[self.language][key]
+        return str(self.words["heads"][key][self._column])
 
     def _describe_status(self, status: str) -> str:
         pair = self.words["statuses"].get(int(status))
@@ -172,24 +141,14 @@ class Reference:
 
     @property
     def _writer(self) -> Writer:
-        known = {name: pair[self._column] for name, pair in self.words["fields"].items()}
-        return Writer(self.language, self._translate_description, known)
+        known, words = (
+            {name: pair[self._column] for name, pair in self.words[kind].items()} for kind in ("fields", "words")
+        )
+        return Writer(words, self._get_head("semicolon"), self._get_head("comma"), self._translate_description, known)
 
     @property
     def _column(self) -> int:
         return 0 if self.language == "zh" else 1
-
-    @property
-    def _colon(self) -> str:
-        return "：" if self.language == "zh" else ": "
-
-    @property
-    def _open(self) -> str:
-        return "（" if self.language == "zh" else " ("
-
-    @property
-    def _close(self) -> str:
-        return "）" if self.language == "zh" else ")"
 
 
 def _find_schema(told: Mapping[str, Any]) -> Schema | None:

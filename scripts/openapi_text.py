@@ -11,21 +11,23 @@ from app.openapi.document import NO_NULL
 
 Schema = Mapping[str, Any]
 _REF = "#/components/schemas/"
-_WORDS = {
-    "zh": {"yes": "是", "no": "", "default": "默认", "chars": "字", "items": "项", "list": "数组", "map": "键值对"},
-    "en": {"yes": "yes", "no": "", "default": "default", "chars": "characters", "items": "items"}
-    | {"list": "list", "map": "map"},
-}
 _FORMATS = {"binary": "file", "date-time": "datetime", "date": "date"}
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes in one language, `zh` or `en`. translated: a description of the document in that language; known: what
-    fields of a name are that have no description.
+    """Writes in one language.
+
+    Args:
+        words: those of tables, by key.
+        semicolon, comma: what stands between the parts of a meaning, and between bounds.
+        translated: gives a description of the document in this language.
+        known: what fields of a name are that have no description.
     """
 
-    language: str
+    words: Mapping[str, str]
+    semicolon: str
+    comma: str
     translated: Callable[[str], str]
     known: Mapping[str, str]
 
@@ -40,9 +42,9 @@ class Writer:
         if members := schema.get("anyOf") or schema.get("oneOf"):
             return r" \| ".join(dict.fromkeys(self.describe_type(member) for member in members))
         if schema.get("type") == "array":
-            return f"{self.get_word('list')}<{self.describe_type(schema.get('items', {}))}>".replace("<", "&lt;")
+            return f"{self.words['list']}<{self.describe_type(schema.get('items', {}))}>".replace("<", "&lt;")
         if isinstance(inner := schema.get("additionalProperties"), Mapping):
-            return f"{self.get_word('map')}<{self.describe_type(inner)}>".replace("<", "&lt;")
+            return f"{self.words['map']}<{self.describe_type(inner)}>".replace("<", "&lt;")
         return _FORMATS.get(schema.get("format", ""), str(schema.get("type", "any")))
 
     def render_fields(self, schema: Schema) -> Iterator[str]:
@@ -55,28 +57,21 @@ class Writer:
         """A row of a table. place: of a parameter, in a column of its own."""
         meaning = self.translated(description) if description else self.known.get(name, "")
         told = [meaning] if meaning else []
-        told += [bounds] if (bounds := "，".join(self._describe_bounds(schema))) else []
-        joined = ("；" if self.language == "zh" else "; ").join(told)
-        if self.language == "en":
-            joined = joined.replace("，", ", ")
+        told += [bounds] if (bounds := self.comma.join(self._describe_bounds(schema))) else []
         cells = [
             f"`{name}`",
             *([place] if place else []),
             self.describe_type(schema),
-            self.get_word("yes" if needed else "no"),
+            self.words["yes" if needed else "no"],
         ]
-        return f"| {' | '.join(cells)} | {joined} |"
-
-    def get_word(self, key: str) -> str:
-        """A word of the tables."""
-        return _WORDS[self.language][key]
+        return f"| {' | '.join(cells)} | {self.semicolon.join(told)} |"
 
     def _describe_bounds(self, schema: Schema) -> Iterator[str]:
         for member in (schema, *schema.get("anyOf", ())):
             for low, high, unit in (
                 ("minimum", "maximum", ""),
-                ("minLength", "maxLength", f" {self.get_word('chars')}"),
-                ("minItems", "maxItems", f" {self.get_word('items')}"),
+                ("minLength", "maxLength", f" {self.words['chars']}"),
+                ("minItems", "maxItems", f" {self.words['items']}"),
             ):
                 least, most = member.get(low), member.get(high)
                 if least is not None and most is not None:
@@ -86,7 +81,7 @@ class Writer:
             if member.get("pattern", VISIBLE) not in (VISIBLE, NO_NULL):
                 yield "`" + member["pattern"].replace("|", r"\|") + "`"
         if (default := schema.get("default")) not in (None, "", [], {}):
-            yield f"{self.get_word('default')} `{str(default).lower() if isinstance(default, bool) else default}`"
+            yield f"{self.words['default']} `{str(default).lower() if isinstance(default, bool) else default}`"
 
 
 def build_anchor(name: str) -> str:
