@@ -10,16 +10,13 @@ from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pydantic import SecretStr
-
 from agents.business.sample.database import build_sample_rows
 from app.configuration.business import McpSource
-from app.settings import load_settings
-from scripts.evaluation.product import Setup, open_container_for
+from scripts.attacks.hostile_mcp import INJECTION, SECRET, TOOL, TRICKS, run_hostile_server
+from scripts.attacks.tools import open_attacked
 from scripts.harness.checks import Report
 from scripts.harness.servers import Target
-from scripts.hostile_mcp import INJECTION, SECRET, TOOL, TRICKS, run_hostile_server
-from scripts.scripted_llm import CallTools, ScriptedLLM
+from scripts.scripted_llm import CallTools
 
 QUESTION = "我手上还有哪些没用掉的券"
 # What is said of the tool.
@@ -53,17 +50,9 @@ async def run_attack(target: Target) -> Report:
     with TemporaryDirectory(prefix="yingda-attack-") as folder:
         described = Path(folder, "tools.yaml")
         await asyncio.to_thread(described.write_text, DESCRIPTION, "utf-8")
-        async with ScriptedLLM() as model, run_hostile_server() as server:
-            changes = {
-                "llm_base_url": model.base_url,
-                "llm_api_key": SecretStr("attacked"),
-                "rewrite_enabled": False,
-                "verify_enabled": False,
-                "reader_enabled": False,
-                "business_mcp": {"default": McpSource(url=server.address, tools=described)},
-            }
-            settings = load_settings().model_copy(update=changes)
-            async with open_container_for(Setup(settings, Path(folder), business=True, today=today)) as (_, product):
+        async with run_hostile_server() as server:
+            source = {"default": McpSource(url=server.address, tools=described)}
+            async with open_attacked(today, business_mcp=source) as (model, _, product):
                 for trick in TRICKS:
                     server.trick, server.called = trick, []
                     model.script = (CallTools(((TOOL, "{}"),)),)

@@ -39,7 +39,18 @@ def build_stream(content: bytes, fields: bytes = b"") -> bytes:
     return b"<</Length %d%s>>stream\n%s\nendstream" % (len(content), fields, content)
 
 
-def _build_page(contents: bytes, resources: bytes = b"", others: Iterable[bytes] = ()) -> bytes:
+def build_font(number: int) -> list[bytes]:
+    """A font for Chinese text in UTF-16, no part of the file: two objects, the first of which has this number."""
+    info = b"/CIDSystemInfo<</Registry(Adobe)/Ordering(GB1)/Supplement 4>>"
+    return [
+        b"<</Type/Font/Subtype/Type0/BaseFont/STSong-Light/Encoding/UniGB-UTF16-H/DescendantFonts[%d 0 R]>>"
+        % (number + 1),
+        b"<</Type/Font/Subtype/CIDFontType0/BaseFont/STSong-Light/DW 1000%s>>" % info,
+    ]
+
+
+def build_page(contents: bytes, resources: bytes = b"", others: Iterable[bytes] = ()) -> bytes:
+    """A PDF of one page. others: objects from number 5 on."""
     page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<<%s>>/Contents 4 0 R>>" % resources
     return build_pdf(
         [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>", page, contents, *others]
@@ -53,14 +64,14 @@ def build_nested_forms(depth: int = 12, width: int = 10) -> bytes:
         draw = b"/X Do " * width if level < depth - 1 else b"0 0 1 1 re f"
         link = b"/Resources<</XObject<</X %d 0 R>>>>" % (6 + level) if level < depth - 1 else b""
         forms.append(build_stream(draw, b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]" + link))
-    return _build_page(build_stream(b"/X Do " * width), b"/XObject<</X 5 0 R>>", forms)
+    return build_page(build_stream(b"/X Do " * width), b"/XObject<</X 5 0 R>>", forms)
 
 
 def build_filtered_page(filters: bytes, content: bytes, indirect: bool = False) -> bytes:
     """A page whose content unfolds through filters; `indirect`: their names stand in an object elsewhere."""
     if indirect:
-        return _build_page(build_stream(content, b"/Filter 5 0 R"), others=[filters])
-    return _build_page(build_stream(content, b"/Filter" + filters))
+        return build_page(build_stream(content, b"/Filter 5 0 R"), others=[filters])
+    return build_page(build_stream(content, b"/Filter" + filters))
 
 
 def build_object_stream(unpacked: bytes, packed: bytes) -> bytes:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 
-from scripts.attacks.hostile_files import build_docx, build_pdf, build_stream
+from scripts.attacks.hostile_files import build_docx, build_font, build_page, build_stream
 from scripts.attacks.payloads import load_payloads
 
 _PAYLOADS = load_payloads("invisible")
@@ -30,39 +29,28 @@ _SECRET = '<w:style w:type="character" w:styleId="Secret"><w:name w:val="Secret"
 
 
 def _generate_pages(shown: str, hidden: str) -> Iterator[tuple[str, bytes]]:
-    def build_page(body: str, head: str = "") -> bytes:
+    def build_html(body: str, head: str = "") -> bytes:
         return f"<html><head><meta charset=utf-8>{head}</head><body><p>{shown}</p>{body}</body></html>".encode()
 
     for name, style in _PAYLOADS["css"].items():
-        yield f"暗{name}.html", build_page(f'<div style="{style}"><p>{hidden}</p></div>')
+        yield f"暗{name}.html", build_html(f'<div style="{style}"><p>{hidden}</p></div>')
     rules = "@media screen{.x{color:#fff}} #y p, div.z > p {display:none !important}"
     sheet = f"<style>{rules}</style>"
-    yield "暗类.html", build_page(f"<p class=x>{hidden}</p>", sheet)
-    yield "暗标识.html", build_page(f'<div id=y><p style="display:block">{hidden}</p></div>', sheet)
-    yield "暗子类.html", build_page(f"<div class=z><p>{hidden}</p></div>", sheet)
-    yield "暗属性.html", build_page(f"<p hidden>{hidden}</p>")
-    yield "暗字体.html", build_page(f"<table bgcolor=navy><tr><td><font color=navy>{hidden}</font></td></tr></table>")
-    yield "暗注释.html", build_page(f"<!-- {hidden} --><template>{hidden}</template><script>'{hidden}'</script>")
-    yield "暗代码.html", build_page(f'<pre>一<span style="display:none">{hidden}</span></pre>')
+    yield "暗类.html", build_html(f"<p class=x>{hidden}</p>", sheet)
+    yield "暗标识.html", build_html(f'<div id=y><p style="display:block">{hidden}</p></div>', sheet)
+    yield "暗子类.html", build_html(f"<div class=z><p>{hidden}</p></div>", sheet)
+    yield "暗属性.html", build_html(f"<p hidden>{hidden}</p>")
+    yield "暗字体.html", build_html(f"<table bgcolor=navy><tr><td><font color=navy>{hidden}</font></td></tr></table>")
+    yield "暗注释.html", build_html(f"<!-- {hidden} --><template>{hidden}</template><script>'{hidden}'</script>")
+    yield "暗代码.html", build_html(f'<pre>一<span style="display:none">{hidden}</span></pre>')
     tags = "".join(chr(_TAGS + byte) for byte in hidden.encode("utf-16-be") if byte < 128)
     yield "暗标签字符.txt", f"{shown}{tags}\n".encode()
 
 
 def _build_pdf(shown: str, hidden: str, way: str) -> bytes:
     """`way` places the hidden text; the shown one stands in black below it."""
-    buffer = io.StringIO()
-    buffer.write(f"BT /F1 10 Tf 60 600 Td <{shown.encode('utf-16-be').hex()}> Tj ET\n")
-    before, _, after = way.rpartition("Q ")
-    buffer.write(f"{before}{_} BT {after.format(font='/F1 10 Tf')} <{hidden.encode('utf-16-be').hex()}> Tj ET")
-    resources = b"<</Font<</F1 5 0 R>>/ExtGState<</Clear<</ca 0>>>>>>"
-    info = b"/CIDSystemInfo<</Registry(Adobe)/Ordering(GB1)/Supplement 4>>"
-    return build_pdf(
-        [
-            b"<</Type/Catalog/Pages 2 0 R>>",
-            b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources%s/Contents 4 0 R>>" % resources,
-            build_stream(buffer.getvalue().encode()),
-            b"<</Type/Font/Subtype/Type0/BaseFont/STSong-Light/Encoding/UniGB-UTF16-H/DescendantFonts[6 0 R]>>",
-            b"<</Type/Font/Subtype/CIDFontType0/BaseFont/STSong-Light/DW 1000%s>>" % info,
-        ]
-    )
+    lines = [f"BT /F1 10 Tf 60 600 Td <{shown.encode('utf-16-be').hex()}> Tj ET"]
+    before, blank, after = way.rpartition("Q ")
+    lines.append(f"{before}{blank} BT {after.format(font='/F1 10 Tf')} <{hidden.encode('utf-16-be').hex()}> Tj ET")
+    resources = b"/Font<</F1 5 0 R>>/ExtGState<</Clear<</ca 0>>>>"
+    return build_page(build_stream("\n".join(lines).encode()), resources, build_font(5))

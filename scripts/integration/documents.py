@@ -8,16 +8,11 @@ from collections.abc import Sequence
 import docx
 import openpyxl
 
-from scripts.attacks.hostile_files import build_pdf, build_stream
+from scripts.attacks.hostile_files import build_font, build_pdf, build_stream
 
 # x and y in points, and the text.
 Place = tuple[float, float, str]
 
-_FONT = b"<</Type/Font/Subtype/Type0/BaseFont/STSong-Light/Encoding/UniGB-UTF16-H/DescendantFonts[4 0 R]>>"
-_DESCENDANT = (
-    b"<</Type/Font/Subtype/CIDFontType0/BaseFont/STSong-Light/DW 1000"
-    b"/CIDSystemInfo<</Registry(Adobe)/Ordering(GB1)/Supplement 4>>>>"
-)
 _PICTURE = b"q 500 0 0 700 50 70 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x80 EI Q"
 
 
@@ -27,8 +22,7 @@ def build_pdf_pages(*pages: Sequence[Place]) -> bytes:
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(pages)),
-        _FONT,
-        _DESCENDANT,
+        *build_font(3),
     ]
     for number, texts in enumerate(pages):
         head = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R>>"
