@@ -19,9 +19,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scripts.commands import add_json_option, write_report
-from scripts.drills.drill import run_drill
+from scripts.drills.fault_drill import run_drill
 from scripts.drills.faults import FAULTS
-from scripts.drills.greedy import measure_greedy
+from scripts.drills.greedy_tenant import measure_greedy
 from scripts.drills.throughput import measure_throughput
 from scripts.harness.programs import ProgramMissing
 

@@ -35,8 +35,8 @@ from app.wiring.reading import open_reader
 from knowledge.errors import KnowledgeError
 from knowledge.parsing.registry import LEGACY, PARSERS
 from knowledge.types import FaqColumns
-from scripts.beside_server import warn_of_other_database
 from scripts.commands import lock_data_dir, parse_positive, parse_tenant
+from scripts.other_server import warn_of_other_database
 
 _LABELS = {
     FileOutcome.CREATED: "新增",

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scripts.harness.checks import Report
-from scripts.integration import browser, clients, pages, replicas, restored, retries, uploads
+from scripts.integration import browser, clients, pages, replicas, restoration, retries, uploads
 from scripts.integration.base import Part, Room
 
 PARTS: dict[str, Part] = {
@@ -23,7 +23,7 @@ PARTS: dict[str, Part] = {
     "clients": clients.run_clients,
     "browser": browser.run_browser,
     "retries": retries.run_retries,
-    "restored": restored.run_restored,
+    "restored": restoration.run_restored,
     "replicas": replicas.run_replicas,
     "pages": pages.run_pages,
 }

@@ -98,7 +98,7 @@ async def _run_command(options: argparse.Namespace, url: str) -> int:
             return _show_keys(await keys.list_all(options.tenant))
         action = await _build_action(keys, options)
         await log.add_action(action)
-        code, made = await _carry_out(keys, options)
+        code, made = await _execute_command(keys, options)
         action = replace(action, target=dict(action.target) | made)
         await log.set_outcome(action, AuditOutcome.REFUSED if code else AuditOutcome.DONE)
         return code
@@ -116,7 +116,7 @@ async def _build_action(keys: KeyRepository, options: argparse.Namespace) -> Aud
     return AuditAction(tenant, COMMAND_LINE, "", name, target, subject=subject)
 
 
-async def _carry_out(keys: KeyRepository, options: argparse.Namespace) -> tuple[int, dict[str, str]]:
+async def _execute_command(keys: KeyRepository, options: argparse.Namespace) -> tuple[int, dict[str, str]]:
     """Exit code, and the id of what was made."""
     match options.command:
         case "create":

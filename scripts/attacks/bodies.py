@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from itertools import product
 
-from scripts.attacks.raw import Headers, build_bearer, build_head, open_wire
+from scripts.attacks.wire import Headers, build_bearer, build_head, open_wire
 from scripts.harness.checks import Report
 from scripts.harness.servers import CHAT, COMPLETIONS, DOCUMENTS, STREAM, Target
 

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack
 
 from app.http.server import raise_file_limit
-from scripts.attacks.raw import Wire, build_bearer, build_head, open_wire
+from scripts.attacks.wire import Wire, build_bearer, build_head, open_wire
 from scripts.harness.checks import Report
 from scripts.harness.servers import CHAT, Target
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from scripts.attacks.hostile_files import build_docx, build_font, build_page, build_stream
 from scripts.attacks.payloads import load_payloads
 
-_PAYLOADS = load_payloads("invisible")
+_PAYLOADS = load_payloads("invisible_text")
 _TAGS = 0xE0000
 
 

@@ -15,7 +15,7 @@ from websockets.asyncio.client import connect
 
 from app.limits.types import MINUTE
 from scripts.harness.checks import Report
-from scripts.harness.load import Flood, flood_chat
+from scripts.harness.load import Flood, run_flood
 from scripts.harness.servers import CHAT, COMPLETIONS, STREAM, Target
 
 REFUSED = frozenset({429, 503})
@@ -54,7 +54,7 @@ async def check_other_tenants(
     async with target.open_client(target.other_client) as http:
         await _measure_median(http, "先问", asked // 2)
         alone = await _measure_median(http, "单独问", asked)
-        async with flood_chat(Flood(target.port, target.client, "运费险怎么赔付", seconds, connections)) as counts:
+        async with run_flood(Flood(target.port, target.client, "运费险怎么赔付", seconds, connections)) as counts:
             await asyncio.sleep(0.5)
             beside = await _measure_median(http, "同时问", asked)
     report.check(beside <= RATIO * alone + SLACK_SECONDS, f"另一租户的中位数从 {alone:.3f} 秒升到 {beside:.3f} 秒")
@@ -111,7 +111,7 @@ async def check_sign_ins(target: Target, report: Report, tried: int = 80) -> Non
         )
         right = await known.get(_SOME)
         report.check(right.status_code not in (401, 429), f"正确的密钥也被拒了：{right.status_code}")
-        report.check(await _greet_socket(target, "yd-wrong-socket") == "too_many_attempts", "WebSocket 上还能再试")
+        report.check(await _ask_socket(target, "yd-wrong-socket") == "too_many_attempts", "WebSocket 上还能再试")
 
 
 async def _measure_median(http: httpx.AsyncClient, text: str, count: int) -> float:
@@ -214,7 +214,7 @@ def _is_streamed_with_care(answer: httpx.Response) -> bool:
     return answer.status_code == 200 and '"outcome":"high_stakes"' in answer.text
 
 
-async def _greet_socket(target: Target, key: str) -> str:
+async def _ask_socket(target: Target, key: str) -> str:
     """What a socket says to a key."""
     address = target.address.replace("http", "ws", 1) + "/api/v1/conversations/flood-socket/ws"
     async with connect(address, additional_headers={"X-API-Key": key}, proxy=None) as socket:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import product
 
 from scripts.attacks.payloads import load_payloads
-from scripts.attacks.raw import build_bearer, build_head, open_wire
 from scripts.attacks.sockets import build_handshake
+from scripts.attacks.wire import build_bearer, build_head, open_wire
 from scripts.harness.checks import Report
 from scripts.harness.servers import Target
 

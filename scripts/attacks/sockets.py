@@ -8,7 +8,7 @@ import os
 import struct
 from contextlib import AsyncExitStack
 
-from scripts.attacks.raw import Headers, Wire, build_bearer, build_head, open_wire
+from scripts.attacks.wire import Headers, Wire, build_bearer, build_head, open_wire
 from scripts.harness.checks import Report
 from scripts.harness.servers import CHAT, Target
 

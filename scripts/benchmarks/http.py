@@ -16,7 +16,7 @@ from app.retrieval import build_embedder_options
 from app.settings import Settings
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
-from scripts.benchmarks.bare import measure_embedder
+from scripts.benchmarks.bare_route import measure_embedder
 from scripts.benchmarks.servers import run_bare_route, run_measured_product
 from scripts.benchmarks.synthetic import SAMPLES, generate_questions
 from scripts.harness.load import Answers, measure_first_event, post_all

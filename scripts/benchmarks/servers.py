@@ -49,7 +49,7 @@ def run_measured_product(settings: Settings, corpus: Path | None = None, **envir
 
 def run_bare_route() -> AbstractContextManager[Target]:
     """Runs the bare route of `bare.py`."""
-    return run_python(["-m", "scripts.benchmarks.bare"], ROOT)
+    return run_python(["-m", "scripts.benchmarks.bare_route"], ROOT)
 
 
 def _upload_corpus(server: Target, corpus: Path) -> None:

@@ -145,7 +145,7 @@ def _draw_roster(sheet: Sheet, words: AgentWords, roster: Mapping[str, Build], y
         for number, intent in enumerate(group):
             intents[intent] = DrawnBox(_INTENTS.x, y + 30 + number * _ROW, _INTENTS.width, _INTENTS.height)
         y = frame.bottom + 10
-    agents = _arrange_agents(intents, roster)
+    agents = _find_places(intents, roster)
     for intent, box in intents.items():
         sheet.add_box(box, "step", name=str(intent))
         sheet.add_row(
@@ -169,7 +169,7 @@ def _draw_agents(sheet: Sheet, words: AgentWords, agents: Mapping[type[Agent], D
     return end
 
 
-def _arrange_agents(intents: Mapping[str, DrawnBox], roster: Mapping[str, Build]) -> dict[type[Agent], DrawnBox]:
+def _find_places(intents: Mapping[str, DrawnBox], roster: Mapping[str, Build]) -> dict[type[Agent], DrawnBox]:
     """Every agent at the height of what it answers, or as near below as the agent before it leaves room."""
     rows: dict[type[Agent], list[int]] = {}
     for intent, box in intents.items():

@@ -19,7 +19,7 @@ _FRESH = " ↺"
 def draw_states(words: DeskWords, rules: Mapping[Event, TransitionRule] = RULES) -> str:
     """An SVG: dots where an event may happen, the head of the arrow where it leads."""
     sheet = Sheet(WIDTH, words.title, words.language)
-    boxes = _place_columns()
+    boxes = _build_columns()
     columns = {state: box.middle[0] for state, box in boxes.items()}
     end = _TOP + _BOX + 8 + _ROW * len(rules)
     for x in columns.values():
@@ -51,7 +51,7 @@ def build_states_table(words: DeskWords, rules: Mapping[Event, TransitionRule] =
     return "\n".join(lines) + "\n"
 
 
-def _place_columns() -> dict[State, DrawnBox]:
+def _build_columns() -> dict[State, DrawnBox]:
     pitch = (WIDTH - 2 * _MARGIN) // len(State)
     return {state: DrawnBox(_MARGIN + 5 + number * pitch, _TOP, pitch - 10, _BOX) for number, state in enumerate(State)}
 

@@ -14,7 +14,7 @@ import httpx
 
 from app.auth.principal import Role
 from scripts.drills.fleet import Fleet, Replica, measure_cpu_seconds, run_fleet
-from scripts.drills.greedy import create_known_key
+from scripts.drills.greedy_tenant import create_known_key
 from scripts.drills.servers import Nginx
 from scripts.drills.traffic import GOODS, build_question, upload_goods
 from scripts.harness.databases import fetch_rows

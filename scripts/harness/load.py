@@ -1,6 +1,6 @@
 """A client that is cheap enough to measure servers from the same machine: keep-alive connections on a bare protocol.
 
-In a process of its own (`flood_chat`) it does not slow down who measures beside it.
+In a process of its own (`run_flood`) it does not slow down who measures beside it.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class Flood:
 
 
 @asynccontextmanager
-async def flood_chat(flood: Flood) -> AsyncIterator[Counter[str]]:
+async def run_flood(flood: Flood) -> AsyncIterator[Counter[str]]:
     """Floods while the block runs, from a process of its own.
 
     Yields: the counts by status, and of `untold` refusals: see `Answers`. They are there at the end of the block.

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from scripts.drills.drill import run_drill
+from scripts.drills.fault_drill import run_drill
 from scripts.drills.faults import FAULTS
 from scripts.drills.ledger import Deed, Ledger, Trouble, read_trouble
 from scripts.drills.servers import SITE, Nginx, move_site

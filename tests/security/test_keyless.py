@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from scripts.attacks import origins
-from scripts.attacks.raw import build_head, open_wire
+from scripts.attacks.wire import build_head, open_wire
 from scripts.harness.servers import Target, run_product
 
 pytestmark = pytest.mark.acceptance(only=True)  # a server of its own

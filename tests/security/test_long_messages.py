@@ -35,7 +35,7 @@ from app.privacy import find_personal_data, mask_personal_data
 from knowledge.overlay import build_passage
 from knowledge.spelling import Speller
 from knowledge.text import Analyzer
-from scripts.attacks.lengthy import FAMILIES, Bounds, run_attack
+from scripts.attacks.long_messages import FAMILIES, Bounds, run_attack
 from scripts.harness.servers import Target, run_product
 from tests.acceptance import some
 

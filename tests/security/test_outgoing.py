@@ -11,7 +11,7 @@ import httpx
 import pytest
 from markdown import markdown
 
-from scripts.attacks.outgoing import (
+from scripts.attacks.markup import (
     PAYLOADS,
     build_document,
     build_question,

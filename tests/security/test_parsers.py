@@ -12,7 +12,7 @@ from time import monotonic, sleep
 import httpx
 import pytest
 
-from scripts.attacks import invisible
+from scripts.attacks import invisible_text
 from scripts.attacks.hostile_files import build_nested_forms
 from scripts.attacks.parsers import run_attack
 from scripts.harness.processes import list_descendants
@@ -41,7 +41,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 @pytest.mark.acceptance(only=True)
 async def test_what_a_document_hides_is_not_told(target: Target) -> None:
-    report = await invisible.run_attack(target)
+    report = await invisible_text.run_attack(target)
     assert report.broken == []
     assert report.cases > 90
 

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from scripts import retention
-from scripts.attacks import at_rest, durability, erasure
+from scripts.attacks import durability, erasure, stored_files
 from scripts.attacks.durability import Write, list_desk_writes, list_other_writes, send_write
 from scripts.harness.servers import ROOT, Target, run_product
 
@@ -114,8 +114,8 @@ async def test_the_calls_of_the_process_say_the_same(server: tuple[Target, Commi
 
 
 async def test_nobody_else_on_the_machine_can_read_what_is_kept(server: tuple[Target, Commits]) -> None:
-    report = await at_rest.run_attack(server[0])
-    names = {path.name for path in at_rest.list_private_files(server[0].pid)}
+    report = await stored_files.run_attack(server[0])
+    names = {path.name for path in stored_files.list_private_files(server[0].pid)}
     assert names >= {"data", "yingda.sqlite3", "yingda.sqlite3-wal", "embeddings.sqlite3", "writer.lock", "left.txt"}
     assert report.broken == []
     assert report.cases >= len(names)
@@ -139,7 +139,7 @@ def test_what_is_older_than_its_tenant_keeps_it_goes_while_the_server_runs(
     server: tuple[Target, Commits], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target, _ = server
-    data = at_rest.list_private_files(target.pid)[0]
+    data = stored_files.list_private_files(target.pid)[0]
     monkeypatch.setenv("DATA_DIR", str(data))
     monkeypatch.setenv("RETENTION_CONVERSATIONS_DAYS", "30")
     sessions = {"old": target.server, "new": target.server, "theirs": target.other_client}
@@ -176,7 +176,7 @@ def kept(data: Path, sessions: Iterable[str]) -> set[str]:
 def rows_with(target: Target, mark: str) -> list[str]:
     """Every row of every table of every database in DATA_DIR that holds the text."""
     found = []
-    for path in at_rest.list_private_files(target.pid):
+    for path in stored_files.list_private_files(target.pid):
         if path.suffix != ".sqlite3":
             continue
         with closing(sqlite3.connect(path, timeout=30)) as database:

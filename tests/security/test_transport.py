@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from scripts.attacks import bodies, connections, origins, sockets
-from scripts.attacks.raw import build_bearer, build_head, open_wire
+from scripts.attacks.wire import build_bearer, build_head, open_wire
 from scripts.harness.servers import Target, run_product
 
 CHAT, JSON = "/api/v1/chat", ("Content-Type", "application/json")

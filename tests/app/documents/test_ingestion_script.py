@@ -13,8 +13,8 @@ from app.distributed.files import find_stored
 from app.documents.files import find_files
 from app.settings import Settings
 from app.wiring.knowledge import open_knowledge
-from scripts.beside_server import warn_of_other_database
 from scripts.ingest import main
+from scripts.other_server import warn_of_other_database
 from tests.app.serving import served
 
 
@@ -240,7 +240,9 @@ async def test_a_server_with_another_database_is_told_of(tmp_path: Path, monkeyp
 def test_an_import_beside_such_a_server_says_so_and_goes_on(
     settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("scripts.ingest.warn_of_other_database", lambda settings: f"注意：{settings.port} 上是另一个数据库")
+    monkeypatch.setattr(
+        "scripts.ingest.warn_of_other_database", lambda settings: f"注意：{settings.port} 上是另一个数据库"
+    )
     assert main([str(folder)]) == 0
     shown = capsys.readouterr()
     assert "另一个数据库" in shown.err and "新增 3" in shown.out

@@ -17,7 +17,7 @@ from app.http.server import build_server_config
 from app.http.unidentified_sockets import UnidentifiedSockets
 from app.main import create_app
 from app.settings import Settings
-from scripts.attacks.raw import build_bearer, build_head, open_wire
+from scripts.attacks.wire import build_bearer, build_head, open_wire
 from scripts.harness.servers import Target
 from tests.app.serving import served
 

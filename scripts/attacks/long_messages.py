@@ -23,7 +23,7 @@ MEMBER = "M10001"
 ORDINARY = "{}月的订单到哪了？"
 
 _HAN = (0x4E00, 0x9FA5)
-_PAYLOADS = load_payloads("lengthy")
+_PAYLOADS = load_payloads("long_messages")
 
 
 def _build_shuffled(alphabet: str) -> Callable[[int], str]:

@@ -16,7 +16,7 @@ from scripts.harness.servers import CHAT, COMPLETIONS, STREAM, Target
 from scripts.harness.uploads import read_events, upload_files
 
 _LONG_IMAGE = f"![图](https://evil.example/{'长' * 700}.png)"
-PAYLOADS = [*(text for kind in ("html", "links", "images") for text in load_payloads("outgoing")[kind]), _LONG_IMAGE]
+PAYLOADS = [*(text for kind in ("html", "links", "images") for text in load_payloads("markup")[kind]), _LONG_IMAGE]
 _LINK = re.compile(r"\]\(\s*<?([^)>\s]*)")
 _SAFE = re.compile(r"(?:https?://|mailto:|tel:|[/#?]|[\w.%-]+(?:[/#?]|$))", re.IGNORECASE)
 

@@ -18,7 +18,7 @@ from app.auth.principal import Role
 from app.keys.service import FRESH_SECONDS
 from scripts.drills.fleet import Fleet, measure_cpu_seconds, run_fleet
 from scripts.drills.traffic import GOODS, upload_goods
-from scripts.harness.load import Flood, Pace, build_request, flood_chat, send_requests
+from scripts.harness.load import Flood, Pace, build_request, run_flood, send_requests
 from scripts.harness.servers import CHAT, store_keys
 from scripts.harness.timing import compute_percentiles
 
@@ -53,7 +53,7 @@ async def measure_greedy(folder: Path, settings: Mapping[str, str], *, replicas:
         await _measure_others(servers, keys, SECONDS / 2)  # first questions open what a tenant has
         for _ in range(ROUNDS):
             alone += await _measure_others(servers, keys, SECONDS)
-            async with flood_chat(flood) as counts:
+            async with run_flood(flood) as counts:
                 beside += await _measure_others(servers, keys, SECONDS)
             statuses.update(counts)
         refusal = await _measure_refusal(servers)
