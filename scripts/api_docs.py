@@ -44,7 +44,7 @@ class Reference:
     words: Mapping[str, Any]
 
     def render(self) -> str:
-        """All of it: outcomes, endpoints by tag, schemas."""
+        """Returns the whole text: outcomes, endpoints by tag, schemas."""
         return "\n".join([*self._render_outcomes(), *self._render_endpoints(), *self._render_schemas()])
 
     def _render_outcomes(self) -> Iterator[str]:
@@ -133,7 +133,7 @@ class Reference:
         return str(pair[self._column]) if pair else self._translate_description(tag)
 
     def _translate_description(self, description: str) -> str:
-        """One line. What is in English already stays, in either language."""
+        """A description in one line and in this language; English text stays as it is."""
         text = " ".join(description.split()).replace("|", r"\|")
         if self.language == "zh" or text.isascii():
             return text
@@ -152,7 +152,7 @@ class Reference:
 
 
 def _find_schema(told: Mapping[str, Any]) -> Schema | None:
-    """Of a body, or of the data of each event of a stream."""
+    """The schema of a body, or of the data of each event of a stream; None where it has none."""
     if item := told.get("itemSchema"):
         data = item["properties"]["data"]
         return dict(data.get("anyOf", [data])[-1]["contentSchema"])

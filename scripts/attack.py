@@ -75,7 +75,7 @@ async def run_attacks(target: Target, subjects: Sequence[str]) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 1 when the server did not withstand everything."""
+    """Returns exit code 1 when the server did not withstand everything."""
     parser = argparse.ArgumentParser(prog="scripts/attack.py", description="对自己的服务重放已知的攻击")
     parser.add_argument("address", nargs="?", help="本机上的服务地址；不给则另起一个")
     parser.add_argument("--only", action="append", choices=sorted(ATTACKS), help="只跑这一项，可以重复")

@@ -37,13 +37,13 @@ _SYNC = (
 
 
 def main() -> None:
-    """Writes both."""
+    """Writes both files."""
     (PACKAGE / "types.py").write_text(build_types(), "utf-8")
     (PACKAGE / "sync_client.py").write_text(build_sync_client(), "utf-8")
 
 
 def build_sync_client() -> str:
-    """The text of the client that waits, from that for asyncio."""
+    """The text of the client that waits, made from that of the client for asyncio."""
     text = (PACKAGE / "async_client.py").read_text("utf-8").partition('"""\n\n')[2]
     for pattern, replacement in _SYNC:
         text = re.sub(pattern, replacement, text)
@@ -98,7 +98,7 @@ def _find_references(value: Any) -> Iterator[str]:
 
 
 def _format_code(text: str) -> str:
-    """As `make format` leaves it."""
+    """The code as `make format` leaves it."""
     for command in (["check", "--fix", "--exit-zero", "--quiet"], ["format"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(PACKAGE / "made.py"), "-"],

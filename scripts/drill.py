@@ -27,7 +27,7 @@ from scripts.harness.programs import ProgramMissing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """See above."""
+    """Runs a drill. Returns the exit code: 1 where there are problems, 2 where a program is not installed."""
     parser = argparse.ArgumentParser(prog="scripts/drill.py", description="故障演练")
     commands = parser.add_subparsers(dest="command", required=True)
     faults = commands.add_parser("faults", help="依次制造故障，核对有没有丢、有没有重、多久恢复")

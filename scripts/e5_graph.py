@@ -79,7 +79,7 @@ def build_external_tensor(name: str, array: Any) -> TensorProto:
 
 
 def build_graph() -> bytes:
-    """As it is kept."""
+    """The content of the file."""
     content: bytes = GraphWriter(WeightsFile(find_weights())).build_model().SerializeToString()
     return content
 

@@ -55,7 +55,7 @@ def run_parts(parts: Sequence[str], postgres: str) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 1 when something did not hold."""
+    """Returns exit code 1 when something did not hold."""
     parser = argparse.ArgumentParser(prog="scripts/integrator.py", description="像接入方一样使用自己的服务，逐项核对")
     parser.add_argument("--only", action="append", choices=sorted(PARTS), help="只跑这一项，可以重复")
     parser.add_argument("--postgres", default=POSTGRES, help=f"PostgreSQL 的地址，默认 {POSTGRES}；连不上则略过这一项")

@@ -105,7 +105,7 @@ async def _run_command(options: argparse.Namespace, url: str) -> int:
 
 
 async def _build_action(keys: KeyRepository, options: argparse.Namespace) -> AuditAction:
-    """As the audit log calls it over HTTP."""
+    """The entry for the audit log, with the name that the action has over HTTP."""
     if options.command == "create":
         return AuditAction(options.tenant, COMMAND_LINE, "", "create_key", {}, subject=options.name)
     of = {row.id: row for row in await keys.list_all()}
@@ -117,7 +117,7 @@ async def _build_action(keys: KeyRepository, options: argparse.Namespace) -> Aud
 
 
 async def _execute_command(keys: KeyRepository, options: argparse.Namespace) -> tuple[int, dict[str, str]]:
-    """Exit code, and the id of what was made."""
+    """Runs a command that changes keys. Returns the exit code, and the id of what was made."""
     match options.command:
         case "create":
             return 0, {"id": await _create_key(keys, options)}

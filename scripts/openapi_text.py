@@ -32,7 +32,7 @@ class Writer:
     known: Mapping[str, str]
 
     def describe_type(self, schema: Schema) -> str:
-        """What a value may be; other schemas of the document are links."""
+        """The type of a value; other schemas of the document are links."""
         if "$ref" in schema:
             name = schema["$ref"].removeprefix(_REF)
             return f"[{name}](#{build_anchor(name)})"
@@ -48,7 +48,7 @@ class Writer:
         return _FORMATS.get(schema.get("format", ""), str(schema.get("type", "any")))
 
     def render_fields(self, schema: Schema) -> Iterator[str]:
-        """Rows of a table: name, type, whether it has to be there, meaning."""
+        """Yields the rows of a table: name, type, whether it has to be there, meaning."""
         required = schema.get("required", ())
         for name, field in schema.get("properties", {}).items():
             yield self.render_row(name, field, field.get("description", ""), needed=name in required)
@@ -85,5 +85,5 @@ class Writer:
 
 
 def build_anchor(name: str) -> str:
-    """Where a schema is described."""
+    """The anchor of the section that describes a schema."""
     return f"schema-{name.lower()}"

@@ -82,7 +82,7 @@ class _Exchange:
 
     @property
     def thoughts(self) -> str:
-        """Before the text, in a field of their own."""
+        """What is thought before the text, in a field of its own."""
         return self.step.thoughts if isinstance(self.step, Say) else ""
 
 
@@ -360,7 +360,7 @@ def _build_delta(delta: dict[str, str], finish: str | None = None) -> dict[str, 
 
 
 def _count_tokens(to: _Exchange) -> dict[str, int]:
-    """One token a character: easy to check."""
+    """One token for each character: easy to check."""
     prompt = sum(len(str(message["content"])) for message in to.body["messages"])
     return {"prompt_tokens": prompt, "completion_tokens": len(to.text), "total_tokens": prompt + len(to.text)}
 

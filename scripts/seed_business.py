@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _get_default_url() -> str:
-    """Raises InvalidConfiguration."""
+    """The address of the database in DATA_DIR. Raises InvalidConfiguration."""
     folder = load_settings().data_dir
     keep_private(folder)
     return f"sqlite:///{(folder / FILE).as_posix()}"

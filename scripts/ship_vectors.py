@@ -27,21 +27,21 @@ from knowledge.types import Vector
 
 
 async def start_container(settings: Settings) -> Container:
-    """A container that has taken the samples in and learnt, closed again."""
+    """Starts a container, which takes the samples in and learns, and closes it again."""
     async with open_container(settings) as container:
         await asyncio.gather(container.startup.prepare(), container.learning.learn(container.startup))
     return container
 
 
 def read_vectors(path: Path) -> dict[str, Vector]:
-    """All of a cache on disk, by key."""
+    """All vectors of a cache on disk, by key."""
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT key, vector FROM vectors").fetchall()
     return {key: np.frombuffer(blob, dtype="<f4") for key, blob in rows}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 0."""
+    """Writes the file. Returns exit code 0."""
     argparse.ArgumentParser(description=__doc__).parse_args(arguments)
     FILE.unlink(missing_ok=True)
     with TemporaryDirectory() as folder:

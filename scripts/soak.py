@@ -80,7 +80,7 @@ class Soak:
         self._questions: list[str] = [json.loads(line)["text"] for line in lines]
 
     async def send_turn(self, number: int) -> None:
-        """One message, as JSON or as a stream."""
+        """Sends one message, as JSON or as a stream."""
         session = f"soak-{number // 3}"
         body: dict[str, Any] = {"message": self._choose_message(number), "session_id": session}
         if number % 5 == 0:
@@ -117,7 +117,7 @@ class Soak:
             found.kept.setdefault(session, []).append(done["message_id"])
 
     async def count_lost(self, container: Container) -> int:
-        """Turns that were answered and are not in the database."""
+        """How many turns were answered and are not in the database."""
         lost = 0
         for session, ids in self.findings.kept.items():
             rows = await container.conversations.load_last_turns(DEFAULT_TENANT, session, 100)
@@ -126,7 +126,7 @@ class Soak:
 
 
 async def run_soak(turns: int, seed: int, folder: Path) -> dict[str, Any]:
-    """Runs all turns and reports."""
+    """Sends all turns. Returns the report."""
     async with ScriptedLLM(*Behaviour, seed=seed) as llm, _open_application(llm, folder) as (client, container):
         run, numbers = Soak(client, seed), iter(range(turns))
         with ProgressBar(turns, "对话", "轮") as bar:

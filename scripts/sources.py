@@ -85,7 +85,7 @@ async def _run_command(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _add_source(options: argparse.Namespace, settings: Settings, rows: SourceRepository) -> WatchedSource:
-    """Raises ValidationError, AppError."""
+    """Adds the source that the options describe. Raises ValidationError, AppError."""
     common = {"name": options.name, "folder": options.folder, "interval_minutes": options.interval}
     if "://" in options.where:
         check_url(options.where, settings.fetch_policy)

@@ -34,7 +34,7 @@ def list_modules(entry: Path = WIDGET / "main.js") -> list[Path]:
 
 
 def compute_digest() -> str:
-    """Of everything that the bundle is made of."""
+    """The digest of everything that the bundle is made of."""
     parts = [f"{path.relative_to(WEB)}\0{path.read_text('utf-8')}" for path in (*list_modules(), *STYLES)]
     return hashlib.sha256("\0".join([ESBUILD, *parts]).encode()).hexdigest()
 

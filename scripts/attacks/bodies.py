@@ -37,7 +37,7 @@ async def run_attack(target: Target, megabytes: int = 300, patience: float = 60.
 
 
 async def _send_without_role(target: Target, report: Report, megabytes: int) -> None:
-    """Without a key or the role, nothing of a body is asked for."""
+    """Checks that nothing of a body is read without a key or the role."""
     keys = {"": 401, "yd-wrong": 401}
     for path in POSTS:
         roles = keys | ({target.client: 403} if path in (DOCUMENTS, "/api/v1/webhooks") else {})
@@ -53,7 +53,7 @@ async def _send_without_role(target: Target, report: Report, megabytes: int) -> 
 
 
 async def _send_too_large(target: Target, report: Report) -> None:
-    """With a key, a body is read as far as its route allows."""
+    """Checks that a body is read only as far as its route allows."""
     sent = dict.fromkeys((CHAT, STREAM, COMPLETIONS), target.client)
     for path, key in (sent | {DOCUMENTS: target.admin, "/api/v1/webhooks": target.admin}).items():
         form = _FORM if path == DOCUMENTS else _JSON
@@ -92,7 +92,7 @@ async def _leave_unfinished(target: Target, report: Report, head: bytes, patienc
 
 
 async def _send_bombs(target: Target, report: Report) -> None:
-    """Whatever JSON it is, it is the client's fault."""
+    """Checks that no JSON, whatever it holds, is a failure of the server."""
     async with target.open_client(target.admin) as http:
         for method, path in (("PUT", PROFILE), *(("POST", path) for path in POSTS if path != DOCUMENTS)):
             for name, body in _generate_hostile():

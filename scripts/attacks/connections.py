@@ -28,7 +28,7 @@ async def run_attack(target: Target, count: int = 3000, others: int = 3000, pati
 
 
 async def _hold_crowd(target: Target, report: Report, name: str, start: bytes, count: int) -> None:
-    """While so many connections are held, others are served."""
+    """Holds so many connections, and checks that others are served meanwhile."""
     before = target.measure_memory() if target.pid else 0.0
     async with AsyncExitStack() as held:
         lines = [await _open_held(held, target, start) for _ in range(count)]
@@ -78,7 +78,7 @@ async def _is_trickling_cut(target: Target, start: bytes, patience: float) -> bo
 
 
 async def _send_endless_heads(target: Target, report: Report) -> None:
-    """A head is bounded in bytes and lines, and so is what may follow a body."""
+    """Checks that a head, and what may follow a body, is bounded in bytes and lines."""
     many = b"".join(b"X-%d: 1\r\n" % number for number in range(5000))
     endless = {
         "一个无尽的请求头": (_HALF, b"x" * 65536),

@@ -44,7 +44,7 @@ def list_desk_writes(session: str, messages: int) -> list[Write]:
 
 
 def list_other_writes(session: str) -> list[Write]:
-    """What else waits for the disk."""
+    """Further requests that must be on the disk before they are acknowledged."""
     ticket = {"subject": f"断电测试 {session}", "session_id": session}
     # a name that nothing answers to: what is under test is the subscription, not its delivery
     hook = {"url": "https://receiver.invalid/hook", "events": ["ticket.created"]}

@@ -24,7 +24,7 @@ _ids = count(1)
 
 
 async def run_attack(target: Target) -> Report:
-    """Messages, pages, searches, documents and examples."""
+    """Sends such text as messages, pages, searches, documents and examples."""
     report = Report()
     async with target.open_client(target.client) as client, target.open_client(target.admin) as admin:
         for text in list_texts():
@@ -60,7 +60,7 @@ async def ask_question(client: httpx.AsyncClient) -> dict[str, Any]:
 
 
 async def _store_documents(report: Report, admin: httpx.AsyncClient) -> None:
-    """What staff store; taken away again."""
+    """Stores such text as staff do, in a document and as an example, and removes it again."""
     try:
         profile = (await admin.get("/api/v1/profile")).json()
         del profile["version"]

@@ -70,6 +70,6 @@ async def _wait_until_settled(
 
 
 async def _list_deliveries(api: httpx.AsyncClient, hook: str) -> dict[str, str]:
-    """Event by id of what is stored for the webhook."""
+    """What is stored for the webhook: id of a delivery -> event."""
     page = (await api.get(f"/api/v1/webhooks/{hook}/deliveries", params={"limit": 200})).raise_for_status().json()
     return {item["id"]: item["event"] for item in page["deliveries"]}

@@ -22,7 +22,7 @@ _CONTENT_TYPE = "application/vnd.openxmlformats-officedocument."
 
 
 def build_pdf(objects: Iterable[bytes]) -> bytes:
-    """Objects, numbered from 1, the first of which is the catalogue."""
+    """A PDF of these objects, numbered from 1; the first one is the catalogue."""
     out, offsets = bytearray(b"%PDF-1.5\n"), []
     for number, body in enumerate(objects, start=1):
         offsets.append(len(out))
@@ -35,7 +35,7 @@ def build_pdf(objects: Iterable[bytes]) -> bytes:
 
 
 def build_stream(content: bytes, fields: bytes = b"") -> bytes:
-    """A stream object."""
+    """A stream object with this content."""
     return b"<</Length %d%s>>stream\n%s\nendstream" % (len(content), fields, content)
 
 
@@ -58,7 +58,7 @@ def build_page(contents: bytes, resources: bytes = b"", others: Iterable[bytes] 
 
 
 def build_nested_forms(depth: int = 12, width: int = 10) -> bytes:
-    """Every form draws the next one `width` times."""
+    """A PDF in which every form draws the next one `width` times."""
     forms = []
     for level in range(depth):
         draw = b"/X Do " * width if level < depth - 1 else b"0 0 1 1 re f"
@@ -75,7 +75,7 @@ def build_filtered_page(filters: bytes, content: bytes, indirect: bool = False) 
 
 
 def build_object_stream(unpacked: bytes, packed: bytes) -> bytes:
-    """The pages stand in an object stream that unfolds."""
+    """A PDF whose pages stand in a compressed object stream."""
     body = build_stream(packed, b"/Type/ObjStm/N 1/First %d/Filter/FlateDecode" % (len(unpacked) - 8))
     rows = bytes([0, 0, 0, 0, 0xFF]) + bytes([1, 0, 0, 9, 0]) + bytes([2, 0, 0, 3, 0])
     head = b"%PDF-1.5\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n"
@@ -168,7 +168,7 @@ def _build_laughs() -> str:
 
 
 def list_hostile_files(scale: int = 64) -> dict[str, Callable[[], bytes]]:
-    """By name. `scale`: MB that a bomb unfolds to; other costs grow with it."""
+    """What makes each file, by name. scale: MB that a bomb unfolds to; other costs grow with it."""
     many = 4000 * scale
     zeros = b" " * (scale * MIB)
     cell, string, format_ = '<c t="s"><v>0</v></c>', "<si><t>a</t></si>", '<xf fontId="0"/>'

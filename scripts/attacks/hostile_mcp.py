@@ -21,13 +21,13 @@ SECRET = "13900000001"
 
 
 def build_coupon(caller: str) -> dict[str, Any]:
-    """One coupon of the caller's own."""
+    """A coupon that belongs to this caller."""
     return {"id": "C1", "member_id": caller, "title": "满 100 减 10", "amount": 10.5, "phone": "13812345678"}
 
 
 @dataclass(slots=True)
 class HostileServer:
-    """trick: a name of `TRICKS`; called: the arguments of each call that came."""
+    """The server. trick: a name of `TRICKS`; called: the arguments of each call that came."""
 
     trick: str = "honest"
     called: list[dict[str, Any]] = field(default_factory=list)
@@ -36,7 +36,7 @@ class HostileServer:
     writers: set[asyncio.StreamWriter] = field(default_factory=set)
 
     async def serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
+        """Answers the requests of one connection."""
         self.writers.add(writer)
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             while head := await reader.readuntil(b"\r\n\r\n"):
@@ -158,7 +158,7 @@ TRICKS: Mapping[str, Callable[[str], Any] | bytes] = {
 
 @asynccontextmanager
 async def run_hostile_server() -> AsyncIterator[HostileServer]:
-    """On a free port of this machine."""
+    """Serves on a free port of this machine until the end of the block."""
     hostile = HostileServer()
     server = await asyncio.start_server(hostile.serve_connection, "127.0.0.1", 0, limit=2**20)
     hostile.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"

@@ -12,7 +12,7 @@ _TAGS = 0xE0000
 
 
 def generate_invisible_files(shown: str, hidden: str) -> Iterator[tuple[str, bytes]]:
-    """Names and contents; each shows `shown` and holds `hidden`."""
+    """Yields names and contents of files that each show `shown` and hide `hidden`."""
     yield from _generate_pages(shown, hidden)
     for name, text in _PAYLOADS["markdown"].items():
         yield f"暗{name}.md", f"# 说明\n\n{shown}\n\n{text.format(hidden=hidden)}\n".encode()
@@ -48,7 +48,7 @@ def _generate_pages(shown: str, hidden: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _build_pdf(shown: str, hidden: str, way: str) -> bytes:
-    """`way` places the hidden text; the shown one stands in black below it."""
+    """A page where `way` places the hidden text; the shown one stands in black below it."""
     lines = [f"BT /F1 10 Tf 60 600 Td <{shown.encode('utf-16-be').hex()}> Tj ET"]
     before, blank, after = way.rpartition("Q ")
     lines.append(f"{before}{blank} BT {after.format(font='/F1 10 Tf')} <{hidden.encode('utf-16-be').hex()}> Tj ET")

@@ -35,7 +35,7 @@ async def run_attack(target: Target) -> Report:
 
 
 async def _list_chunks(client: httpx.AsyncClient, document_id: str) -> list[str]:
-    """What a search in one document gives of it; all, as it is short."""
+    """The texts of all chunks of a document, which is short enough for one search."""
     request = {"query": SHOWN + HIDDEN, "explain": True, "filter": {"document_ids": [document_id]}}
     response = await client.post("/api/v1/knowledge/search", json=request)
     return [f"{row['title']} {row['heading']} {row['text']}" for row in response.json()["candidates"]]

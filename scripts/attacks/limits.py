@@ -35,7 +35,7 @@ _SOME = "/api/v1/conversations/nobody/handoff"
 
 
 async def run_attack(target: Target) -> Report:
-    """Everything, as heavy as the product's default limits take."""
+    """Runs all checks, as heavily as the default limits of the product allow."""
     report = Report()
     if not target.client or not target.other_client:
         return report
@@ -50,7 +50,7 @@ async def run_attack(target: Target) -> Report:
 async def check_other_tenants(
     target: Target, report: Report, connections: int = CONNECTIONS, seconds: float = SECONDS, asked: int = ASKED
 ) -> tuple[float, float]:
-    """One key floods. The other tenant's median in seconds, alone and meanwhile."""
+    """Floods with one key. Returns another tenant's median in seconds, alone and meanwhile."""
     async with target.open_client(target.other_client) as http:
         await _measure_median(http, "先问", asked // 2)
         alone = await _measure_median(http, "单独问", asked)
@@ -66,7 +66,7 @@ async def check_other_tenants(
 
 
 async def check_handoffs(target: Target, report: Report, tried: int = 200) -> int:
-    """Requests for a person from ever new sessions; how many got through."""
+    """Requests a person from ever new sessions. Returns how many requests got through."""
     async with target.open_client(target.client) as http:
 
         async def ask(number: int) -> httpx.Response:
@@ -125,7 +125,7 @@ async def _measure_median(http: httpx.AsyncClient, text: str, count: int) -> flo
 
 
 async def _send_until_limited(http: httpx.AsyncClient, own: dict[str, str], most: int) -> httpx.Response | None:
-    """Messages until one is refused, at most so many; the refusal."""
+    """Sends at most so many messages until one is refused. Returns the refusal."""
     for _ in range(0, most, 50):
         for answer in await asyncio.gather(*(http.post(CHAT, json=_NOTHING | own) for _ in range(50))):
             if answer.status_code == 429:
@@ -135,7 +135,7 @@ async def _send_until_limited(http: httpx.AsyncClient, own: dict[str, str], most
 
 @asynccontextmanager
 async def _keep_limited(http: httpx.AsyncClient, own: dict[str, str]) -> AsyncIterator[None]:
-    """While a limit is kept reached."""
+    """Keeps a limit reached until the end of the block."""
 
     async def send_forever() -> None:
         while True:
@@ -162,7 +162,7 @@ async def _is_answered(
 
 
 async def _check_refusals(http: httpx.AsyncClient, own: dict[str, str], report: Report) -> None:
-    """An ordinary message, in the words of every way in."""
+    """Checks how an ordinary message beyond the limit is refused, at every interface."""
     report.check(*await _is_answered(http, STREAM, {"message": "你好"} | own, _has_retry_after))
     for stream in (False, True):
         report.check(
@@ -173,7 +173,7 @@ async def _check_refusals(http: httpx.AsyncClient, own: dict[str, str], report: 
 
 
 async def _check_urgent_answers(http: httpx.AsyncClient, own: dict[str, str], report: Report) -> None:
-    """Urgent messages; what follows in their session is read by a person."""
+    """Checks that urgent messages are answered; in a session only the first, then a person reads."""
     for text in URGENT:
         report.check(*await _is_answered(http, CHAT, {"message": text} | own, _is_cared_for))
         if own:
@@ -215,7 +215,7 @@ def _is_streamed_with_care(answer: httpx.Response) -> bool:
 
 
 async def _ask_socket(target: Target, key: str) -> str:
-    """What a socket says to a key."""
+    """The error code that a socket answers to a key."""
     address = target.address.replace("http", "ws", 1) + "/api/v1/conversations/flood-socket/ws"
     async with connect(address, additional_headers={"X-API-Key": key}, proxy=None) as socket:
         await socket.send(json.dumps({"type": "hello"}))

@@ -22,7 +22,7 @@ _SAFE = re.compile(r"(?:https?://|mailto:|tel:|[/#?]|[\w.%-]+(?:[/#?]|$))", re.I
 
 
 def find_active(text: str) -> list[str]:
-    """What of a text a browser or a Markdown renderer would not just show."""
+    """The parts of a text that a browser or a Markdown renderer would act on instead of showing them."""
     found = [f"<{tag}>" for tag in _list_tags(text)]
     found += re.findall(r"!\[[^\n]{0,40}", text) + re.findall(r"\[[^\]\n]*\]:[^\n]{0,40}", text)
     found += [link for link in _LINK.findall(text) if not _SAFE.match(unescape(link))]
@@ -63,7 +63,7 @@ def build_document(number: int, payload: str) -> str:
 
 
 def build_question(number: int) -> str:
-    """What the document of this number answers."""
+    """A question that the document of this number answers."""
     return f"KD{number:03d} 的安装方法"
 
 
@@ -82,7 +82,7 @@ async def run_attack(target: Target, payloads: Sequence[str] = PAYLOADS) -> Repo
 
 
 async def store_documents(admin: AsyncClient, documents: list[str]) -> None:
-    """Takes plain text in; it answers once this returns."""
+    """Uploads plain texts; returns once they can be found."""
     files = [(f"{number}.txt", text.encode()) for number, text in enumerate(documents)]
     for start in range(0, len(files), 20):
         await upload_files(admin, files[start : start + 20])

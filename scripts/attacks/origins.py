@@ -21,7 +21,7 @@ OWN = ((), (("Origin", "http://127.0.0.1"), ("Sec-Fetch-Site", "same-origin")), 
 
 
 async def run_attack(target: Target) -> Report:
-    """See above."""
+    """Checks a server without keys, or what keys are still needed for where there are some."""
     report = Report()
     await (_check_with_keys if target.client else _check_without_keys)(target, report)
     return report

@@ -70,7 +70,7 @@ async def is_abandoned_quiet(target: Target, quiet_seconds: float) -> bool:
 
 
 async def _send_hostile(client: httpx.AsyncClient, name: str, make: Callable[[], bytes]) -> str:
-    """Empty when the file was refused by name or taken; else what happened."""
+    """Uploads a file. Returns what went wrong; empty where it was refused by name, or taken."""
     try:
         (file,) = await upload_files(client, [(name, await asyncio.to_thread(make))])
     except httpx.HTTPStatusError as error:

@@ -81,14 +81,14 @@ def list_socket_paths() -> set[str]:
 
 
 async def begin_conversation(http: httpx.AsyncClient, text: str = "你好", **fields: str) -> Begun:
-    """A new conversation with a `client` key."""
+    """Begins a conversation with a `client` key."""
     response = await http.post(CHAT, json={"message": text, "session_id": f"s-{uuid4().hex}", **fields})
     body = response.json()
     return Begun(body["session_id"], body.get("session_token", ""), body["message_id"])
 
 
 async def run_attack(target: Target, racers: int = 8) -> Report:
-    """racers: first turns on one id at once."""
+    """Tries every way into a conversation of somebody else. racers: first turns on one id at once."""
     report = Report()
     async with target.open_client(target.client) as http, target.open_client(target.other_client) as other:
         victim, stranger = await begin_conversation(http, SECRET_WORDS), await begin_conversation(http)
@@ -138,7 +138,7 @@ async def check_proof(
 
 
 async def read_socket_code(target: Target, session_id: str, headers: Mapping[str, str]) -> int:
-    """With what code the customer's socket is closed; 0 where it stays open."""
+    """The code with which the customer's socket is closed; 0 where it stays open."""
     shown = {"Authorization": f"Bearer {target.client}", **headers}
     address = target.address.replace("http", "ws", 1) + f"/api/v1/conversations/{session_id}/ws?after=0"
     async with connect(address, additional_headers=shown, proxy=None) as socket:
@@ -169,7 +169,7 @@ def _build_cookie(session_id: str, token: str) -> dict[str, str]:
 
 
 async def _collect_kept(staff: httpx.AsyncClient, victim: Begun) -> dict[str, Any]:
-    """All that is known of a conversation."""
+    """Everything that staff can read of a conversation."""
     whole = await staff.get(f"/api/v1/conversations/{victim.session_id}")
     desk = await staff.get(f"/api/v1/agent/sessions/{victim.session_id}")
     tickets = await staff.get("/api/v1/tickets", params={"session_id": victim.session_id})
@@ -200,7 +200,7 @@ def _is_in_query(operation: dict[str, Any]) -> bool:
 
 
 def _build_body(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any] | None:
-    """A body that is as it should be, so that only the proof is at fault."""
+    """A valid body for an operation, so that only the proof is at fault; None where it takes none."""
     if "requestBody" not in operation:
         return None
     known = {

@@ -27,14 +27,14 @@ async def run_attack(target: Target, strangers: int = 1000, megabytes: int = 64,
 
 
 def build_handshake(path: str = PATH, headers: Headers = (), host: str = "127.0.0.1") -> bytes:
-    """The head that asks for a socket."""
+    """The head of a request for a WebSocket."""
     key = base64.b64encode(os.urandom(16)).decode()
     own = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Key", key)]
     return build_head("GET", path, [*own, ("Sec-WebSocket-Version", "13"), *headers], host=host)
 
 
 def build_frame(kind: int, data: bytes) -> bytes:
-    """A masked frame, its mask zero."""
+    """A frame of this kind, with a mask of zeros."""
     size = len(data)
     if size < 126:
         head = bytes((kind, _FIN | size))
@@ -83,7 +83,7 @@ async def _open_socket(line: Wire, target: Target) -> int:
 
 
 async def _check_no_deflate(target: Target, report: Report) -> None:
-    """A compressed frame of a few bytes could be a large one."""
+    """Checks that compression is refused: a compressed frame of a few bytes could be a large one."""
     async with open_wire(target) as line:
         await line.send(
             build_handshake(headers=[*build_bearer(target.client), ("Sec-WebSocket-Extensions", "permessage-deflate")])

@@ -17,14 +17,14 @@ Headers = Iterable[tuple[str, str]]
 
 
 class Wire:
-    """One connection."""
+    """One connection to a server."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader = reader
         self.writer = writer
 
     async def send(self, data: bytes) -> bool:
-        """False once the server does not take it any more."""
+        """Sends bytes. Returns False once the server does not take any more."""
         try:
             self.writer.write(data)
             await self.writer.drain()
@@ -58,7 +58,7 @@ class Wire:
 
 @asynccontextmanager
 async def open_wire(target: Target) -> AsyncIterator[Wire]:
-    """A connection to the server; cut at the end."""
+    """Opens a connection to the server; it is cut at the end of the block."""
     place = urlsplit(target.address)
     family = socket.AF_INET6 if ":" in (place.hostname or "") else socket.AF_INET
     own = socket.socket(family)

@@ -67,7 +67,7 @@ def run_distributed(settings: Settings, passages: int, rounds: int, postgres: st
 
 @contextmanager
 def _create_database(postgres: str) -> Iterator[str]:
-    """An address, empty for SQLite in DATA_DIR."""
+    """Yields the address of a new database; empty for SQLite in DATA_DIR."""
     if not postgres:
         yield ""
         return

@@ -85,7 +85,7 @@ async def _measure_rounds(
 
 @contextmanager
 def _open_encoder(settings: Settings) -> Iterator[Encode]:
-    """The model alone: calls of its own `encode`."""
+    """The model alone: what calls its own `encode` on a text."""
     with closing(get_embedder(settings.embedder, None, build_embedder_options(settings))) as embedder:
         yield lambda text: embedder._encode([make_readable(text)], "passage")
 

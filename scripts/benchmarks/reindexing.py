@@ -40,7 +40,7 @@ class _Heard:
 
 
 def run_reindex(settings: Settings, chunks: int, clients: int, idle_seconds: int, embedder: str) -> dict[str, Any]:
-    """Chat alone, then beside the job, then alone again: all of one run."""
+    """Measures chat alone, then during the job, then alone again, in one run."""
     with run_measured_product(settings, None, **dict.fromkeys(UNLIMITED, "0"), SAMPLES_ENABLED="false") as server:
         _fill_base(server, chunks)
         return asyncio.run(_measure_reindexing(server, chunks, clients, idle_seconds, embedder))
@@ -145,7 +145,7 @@ def _build_question(number: int) -> str:
 
 
 def _name_product(number: int) -> str:
-    """Kept whole by the analyzer, so that keywords too tell one from another."""
+    """A name that the analyzer keeps whole, so that keywords too tell one product from another."""
     return f"{''.join(chr(ord('A') + number // 26**place % 26) for place in (2, 1, 0))}-{number * 7919 % 90000 + 10000}"
 
 

@@ -39,7 +39,7 @@ class Synthetic:
 
 
 def build_synthetic(chunks: int, questions: int, analyzer: Analyzer, seed: int = 7) -> Synthetic:
-    """The same base for the same arguments."""
+    """A base of so many chunks and questions; the same arguments give the same base."""
     generator = np.random.default_rng(seed)
     samples = load_set(SAMPLES)
     counted = Counter(token for chunk in samples.chunks for token in analyzer.tokenize(chunk.indexed_text))

@@ -50,7 +50,7 @@ def find_agent_class(build: Build) -> type[Agent]:
 
 
 def draw_agents(words: AgentWords, roster: Mapping[str, Build] = AGENTS) -> str:
-    """An SVG."""
+    """Returns the diagram as an SVG."""
     sheet = Sheet(WIDTH, words.title, words.language)
     y = _draw_steps(sheet, words, 20)
     y = _draw_evidence(sheet, words, y)
@@ -100,7 +100,7 @@ def _draw_evidence(sheet: Sheet, words: AgentWords, y: int) -> int:
 
 
 def _draw_decision(sheet: Sheet, words: AgentWords, y: int) -> int:
-    """Every agent bids; who is heard first is told by the ranks."""
+    """Draws how the agents bid, and the ranks in the order in which they are heard."""
     sheet.add_arrow([(_SPINE, y), (_SPINE, y + _GAP)])
     frame = DrawnBox(_LEFT, y + _GAP, _RIGHT - _LEFT, 82)
     sheet.add_box(frame, "group", name="decision")
@@ -184,7 +184,7 @@ def _find_places(intents: Mapping[str, DrawnBox], roster: Mapping[str, Build]) -
 
 
 def _draw_end(sheet: Sheet, words: AgentWords, y: int) -> int:
-    """From the agents' parts to the last event; gives the height of the sheet."""
+    """Draws the way from the agents' parts to the last event; returns the height of the sheet."""
     merge = DrawnBox(_LEFT, y, _RIGHT - _LEFT, _STEP)
     sheet.add_box(merge, "agent", name="merge")
     title, detail = words.merge

@@ -40,7 +40,7 @@ def draw_states(words: DeskWords, rules: Mapping[Event, TransitionRule] = RULES)
 
 
 def build_states_table(words: DeskWords, rules: Mapping[Event, TransitionRule] = RULES) -> str:
-    """The same as a Markdown table."""
+    """Returns the same rules as a Markdown table."""
     lines = [f"| {' | '.join(words.table)} |", "| --- | --- | --- | --- |"]
     for event, rule in rules.items():
         label = words.events.get(event, event.value)
@@ -82,7 +82,7 @@ def _list_actors(words: DeskWords, rule: TransitionRule) -> list[str]:
 
 
 def _draw_label(sheet: Sheet, spans: Sequence[DrawnSpan], reached: Sequence[int], y: int) -> None:
-    """Over the middle of the arrow, as far as the sheet is wide."""
+    """Draws the label over the middle of the arrow, as far as the sheet is wide."""
     half = measure_width(spans) / 2 + 6
     middle = min(max((min(reached) + max(reached)) / 2, half), WIDTH - half)
     sheet.add_text(middle, y, spans, "middle", over=True)

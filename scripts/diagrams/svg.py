@@ -79,7 +79,7 @@ class Sheet:
     def add_text(
         self, x: float, y: int, spans: Sequence[DrawnSpan], anchor: str = "start", *, over: bool = False
     ) -> None:
-        """y: the base line. over: on top of lines, which it interrupts."""
+        """Adds a line of text. y: its base line; over: on top of lines, which it interrupts."""
         pieces = "".join(_render_span(span) for span in spans)
         style = ' class="over"' if over else ""
         self._shapes.append(f'<text{style} x="{x:g}" y="{y}" text-anchor="{anchor}">{pieces}</text>')
@@ -97,17 +97,17 @@ class Sheet:
             self.add_text(box.right - PAD, y, [right], "end")
 
     def add_centred(self, box: DrawnBox, y: int, spans: Sequence[DrawnSpan]) -> None:
-        """A line in the middle of a box. Raises ValueError when it does not fit."""
+        """Adds a line in the middle of a box. Raises ValueError when it does not fit."""
         _check_fit(measure_width(spans), box.width - 8, *spans)
         self.add_text(box.middle[0], y, spans, "middle")
 
     def add_line(self, points: Sequence[tuple[int, int]], kind: str = "line") -> None:
-        """Straight pieces."""
+        """Adds straight pieces between the points."""
         path = " ".join(f"{x},{y}" for x, y in points)
         self._shapes.append(f'<polyline class="{kind}" points="{path}"/>')
 
     def add_curve(self, start: tuple[int, int], end: tuple[int, int]) -> None:
-        """Leaves and arrives horizontally."""
+        """Adds a curve that leaves and arrives horizontally."""
         (x1, y1), (x2, y2) = start, end
         bend = (x1 + x2) // 2
         self._shapes.append(f'<path class="line" d="M{x1},{y1} C{bend},{y1} {bend},{y2} {x2},{y2}"/>')
@@ -121,7 +121,7 @@ class Sheet:
         self.add_head((x2, y2), (dx, dy))
 
     def add_head(self, tip: tuple[int, int], direction: tuple[int, int]) -> None:
-        """An arrow's head; direction: a unit step along an axis."""
+        """Adds an arrow's head. direction: a unit step along an axis."""
         (x, y), (dx, dy) = tip, direction
         sides = [(x - 9 * dx + side * dy, y - 9 * dy + side * dx) for side in (4, -4)]
         path = " ".join(f"{a},{b}" for a, b in ((x, y), *sides))
@@ -131,7 +131,7 @@ class Sheet:
         self._shapes.append(f'<circle class="dot" cx="{x}" cy="{y}" r="{radius}"/>')
 
     def render(self, height: int) -> str:
-        """The whole file."""
+        """Returns the whole file."""
         size = f'viewBox="0 0 {self._width} {height}" width="{self._width}" height="{height}"'
         frame = f'<rect class="sheet" x="0.5" y="0.5" width="{self._width - 1}" height="{height - 1}" rx="10"/>'
         return "\n".join(

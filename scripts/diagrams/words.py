@@ -15,7 +15,7 @@ CHINESE, ENGLISH = "zh-CN", "en"
 
 @dataclass(frozen=True, slots=True)
 class AgentWords:
-    """Of the way through the agents."""
+    """The words of the way through the agents."""
 
     language: str
     title: str
@@ -37,7 +37,7 @@ class AgentWords:
 
 @dataclass(frozen=True, slots=True)
 class DeskWords:
-    """Of the states of a session."""
+    """The words of the states of a session."""
 
     language: str
     title: str
@@ -52,7 +52,7 @@ class DeskWords:
 
 @dataclass(frozen=True, slots=True)
 class WeightWords:
-    """Of what decides which passage a message means."""
+    """The words of what decides which passage a message means."""
 
     language: str
     table: Sequence[str]
@@ -63,7 +63,7 @@ class WeightWords:
 
 
 def load_agent_words(language: str) -> AgentWords:
-    """language: CHINESE or ENGLISH, here and below."""
+    """Loads the words of one language, CHINESE or ENGLISH."""
     return AgentWords(language, **_load_words()["agents"][language])
 
 

@@ -73,13 +73,13 @@ class Client:
 async def post_json(
     http: httpx.AsyncClient, path: str, key: str, body: object, told: Callable[[object], Told]
 ) -> httpx.Response | Told:
-    """A JSON request with its Idempotency-Key."""
+    """Sends a JSON request with its Idempotency-Key."""
     response = await http.post(path, json=body, headers={"Idempotency-Key": key})
     return told(response.json()) if response.is_success else response
 
 
 async def stream_turn(http: httpx.AsyncClient, key: str, body: object) -> httpx.Response | Told:
-    """A turn as SSE. Raises StreamFailed where it did not come to its end."""
+    """Sends a turn and reads its events. Raises StreamFailed where it did not come to its end."""
     async with http.stream("POST", STREAM, json=body, headers={"Idempotency-Key": key}) as response:
         if not response.is_success:
             await response.aread()
@@ -93,6 +93,6 @@ async def stream_turn(http: httpx.AsyncClient, key: str, body: object) -> httpx.
 
 
 def read_turn(body: object) -> Told:
-    """Of a chat response."""
+    """The id of the message in a chat response, and what was degraded."""
     assert isinstance(body, dict)
     return str(body["message_id"]), tuple(body["data"]["degraded"])

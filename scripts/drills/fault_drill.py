@@ -70,12 +70,12 @@ class DrillReport:
         return [*(problem for line in self.lines for problem in line.problems), *given_up, *self.books]
 
     def build_json(self) -> dict[str, Any]:
-        """All of it."""
+        """The report with its problems, for JSON."""
         return asdict(self) | {"problems": self.problems}
 
 
 async def run_drill(folder: Path, names: Sequence[str], settings: Mapping[str, str]) -> DrillReport:
-    """Raises ProgramMissing, OSError, KeyError for a fault that there is not."""
+    """Causes these faults in turn. Raises ProgramMissing, OSError, KeyError for an unknown fault."""
     faults = {name: FAULTS[name] for name in names}
     async with run_fleet(folder, SETTINGS | dict(settings)) as servers:
         async with run_traffic(servers) as load:

@@ -45,7 +45,7 @@ async def stop_leader(fleet: Fleet, load: ConstantTraffic) -> Seen:
 
 
 async def start_stopped_replica(fleet: Fleet, load: ConstantTraffic) -> Seen:
-    """The one that is not there comes back."""
+    """Starts the replica that was killed."""
     began = monotonic()
     for replica in fleet.replicas:
         if not replica.is_running:
@@ -54,7 +54,7 @@ async def start_stopped_replica(fleet: Fleet, load: ConstantTraffic) -> Seen:
 
 
 async def stop_redis(fleet: Fleet, load: ConstantTraffic) -> Seen:
-    """Away for AWAY_SECONDS; then until all replicas use it again."""
+    """Stops Redis for AWAY_SECONDS, then waits until all replicas use it again."""
     await fleet.redis.stop()
     await asyncio.sleep(AWAY_SECONDS / 2)
     marked = [await _is_degraded(replica) for replica in fleet.running]
@@ -78,7 +78,7 @@ async def stop_model(fleet: Fleet, load: ConstantTraffic) -> Seen:
 
 
 async def stop_postgres(fleet: Fleet, load: ConstantTraffic) -> Seen:
-    """Away for AWAY_SECONDS."""
+    """Stops PostgreSQL for AWAY_SECONDS."""
     await fleet.postgres.stop()
     await asyncio.sleep(AWAY_SECONDS)
     await fleet.postgres.start()

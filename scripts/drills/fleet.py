@@ -56,7 +56,7 @@ class Replica(Program):
 
 
 class Fleet:
-    """All of it; `key` is the first administrator's."""
+    """All servers of a drill; `key` is the first administrator's."""
 
     def __init__(self, folder: Path, llm: ScriptedLLM | None, settings: Mapping[str, str], replicas: int) -> None:
         self.folder, self.llm, self.key = folder, llm, f"drill-{token_hex(16)}"
@@ -91,7 +91,7 @@ class Fleet:
         await self.nginx.start()
 
     async def stop(self) -> None:
-        """In the reverse order."""
+        """Stops everything in the reverse order."""
         await self.nginx.stop()
         await asyncio.gather(*(replica.stop() for replica in self.replicas))
         await asyncio.gather(self.chroma.stop(), self.redis.stop(), self.postgres.stop())
@@ -105,7 +105,7 @@ class Fleet:
 
 
 def measure_cpu_seconds(replicas: Sequence[Replica]) -> float:
-    """Seconds of a processor that they and what they started have used."""
+    """Seconds of a processor that the replicas and their child processes have used."""
     pids = [pid for replica in replicas for pid in (replica.pid, *list_descendants(replica.pid))]
     return sum(read_cpu_ticks(pids).values()) / TICKS_PER_SECOND
 

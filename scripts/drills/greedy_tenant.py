@@ -115,6 +115,6 @@ async def _measure_customer(servers: Fleet, key: str, source: str, seconds: floa
 
 
 async def _ask_question(http: httpx.AsyncClient) -> None:
-    """Raises httpx.HTTPStatusError where it is not answered."""
+    """Asks a new question. Raises httpx.HTTPStatusError where it is not answered."""
     name = GOODS[int(perf_counter() * 1000) % 10]
     (await http.post(CHAT, json={"message": f"{name}的保修期是多久，编号{token_hex(3)}"})).raise_for_status()

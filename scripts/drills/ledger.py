@@ -58,7 +58,7 @@ class DrillRequest:
 
     @property
     def seconds(self) -> float:
-        """From its first attempt to its acknowledgement, which it has."""
+        """From the first attempt to the acknowledgement, which the request has."""
         assert self.acknowledged is not None
         return self.acknowledged - self.began
 
@@ -70,19 +70,19 @@ class Ledger:
         self.entries: list[DrillRequest] = []
 
     def begin(self, kind: Deed, key: str, about: str, now: float) -> DrillRequest:
-        """A new one."""
+        """Adds a new entry."""
         entry = DrillRequest(kind, key, about, now)
         self.entries.append(entry)
         return entry
 
     def list_acknowledged(self, *kinds: Deed) -> list[DrillRequest]:
-        """Of these kinds, or of all."""
+        """Acknowledged entries of these kinds, or of all."""
         return [
             entry for entry in self.entries if entry.acknowledged is not None and entry.kind in (kinds or set(Deed))
         ]
 
     def list_troubles(self, since: float, until: float) -> list[Trouble]:
-        """Those of a window."""
+        """Troubles between two times, in seconds since the start."""
         return [trouble for entry in self.entries for trouble in entry.troubles if since <= trouble.at < until]
 
     def measure_recovery(self, since: float, kinds: Iterable[Deed]) -> dict[Deed, float | None]:
@@ -95,7 +95,7 @@ class Ledger:
 
 
 def read_trouble(response: httpx.Response, at: float) -> Trouble:
-    """What a response says that is no acknowledgement."""
+    """Describes a response that is no acknowledgement."""
     code = read_code(response)
     return Trouble(at, response.status_code, code or response.text[:200], response.status_code in TYPED and bool(code))
 
@@ -110,5 +110,5 @@ def read_code(response: httpx.Response) -> str:
 
 
 def count_troubles(troubles: Iterable[Trouble]) -> dict[str, int]:
-    """By status and code."""
+    """How many troubles there were by status and code."""
     return dict(Counter(f"{trouble.status} {trouble.code}" for trouble in troubles))

@@ -65,7 +65,7 @@ class Postgres(Program):
 
 
 class Redis(Program):
-    """Without a file: what is lost with it is made again."""
+    """Redis without a file: what is lost with it is made again."""
 
     def __init__(self, folder: Path) -> None:
         port = find_free_port()
@@ -106,7 +106,7 @@ class Nginx(Program):
         super().__init__("nginx", command, folder, port)
 
     def check_site(self) -> subprocess.CompletedProcess[str]:
-        """`nginx -t`."""
+        """Checks the configuration with `nginx -t`."""
         return subprocess.run([*self._command, "-t"], capture_output=True, text=True, check=False)
 
 

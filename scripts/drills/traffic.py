@@ -54,7 +54,7 @@ class ConstantTraffic:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Begins."""
+        """Starts all workers."""
         flows: dict[Deed, Callable[[httpx.AsyncClient, int], Awaitable[object]]] = {
             Deed.CHAT: self._send_chat,
             Deed.STREAM: self._send_streamed_chat,
@@ -89,7 +89,7 @@ class ConstantTraffic:
                 await asyncio.sleep(max(0.0, began + seconds - monotonic()))
 
     async def _send_chat(self, http: httpx.AsyncClient, worker: int) -> None:
-        """Every other question is one that was asked before."""
+        """Sends a question, every other one of which was asked before."""
         number, session, key = next(self._numbers), f"c-{token_hex(8)}", str(uuid4())
         body = {"message": build_question(number, new=number % 2 == 0), "session_id": session}
         await self.client.send_until_acknowledged(
@@ -161,7 +161,7 @@ async def prepare_traffic(fleet: Fleet) -> ConstantTraffic:
 
 
 async def upload_goods(http: httpx.AsyncClient) -> None:
-    """Puts up a document about each of the GOODS; returns once all are found."""
+    """Uploads a document about each of the GOODS; returns once all are found."""
     texts = [f"# {name}\n\n{name}的保修期是{days}天，凭订单号办理。" for days, name in enumerate(GOODS, 100)]
     files = [("files", (f"{name}.md", text.encode())) for name, text in zip(GOODS, texts, strict=True)]
     for part in (files[:10], files[10:]):
@@ -180,7 +180,7 @@ async def _request_person(http: httpx.AsyncClient, fleet: Fleet, key: str) -> tu
 
 @asynccontextmanager
 async def run_traffic(fleet: Fleet) -> AsyncIterator[ConstantTraffic]:
-    """The load, while the block lasts."""
+    """Runs the load until the end of the block."""
     load = await prepare_traffic(fleet)
     load.start()
     try:

@@ -20,7 +20,7 @@ _PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-H
 
 
 def run_browser(room: Room, checks: Report) -> None:
-    """One server with a key that is for one site, one without keys."""
+    """Checks a server with a key for one site, and one without keys."""
     data_dir = room.folder / "browser"
     with run_product(data_dir, LOG_LEVEL="ERROR") as target:
         asyncio.run(_check_with_keys(target, data_dir, checks))

@@ -22,7 +22,7 @@ CLIENT, MODELS = "integrator_client", "integrator_models"
 
 
 def run_clients(room: Room, checks: Report) -> None:
-    """See above."""
+    """Generates both clients and calls the server with them."""
     with run_product(room.folder / "clients", keys=False, LOG_LEVEL="ERROR") as target, _make_importable(room.folder):
         schema = room.folder / "openapi.json"
         schema.write_bytes(httpx.get(f"{target.address}/openapi.json", trust_env=False).raise_for_status().content)
@@ -93,7 +93,7 @@ def _import_made(name: str) -> Any:
 
 @contextmanager
 def _make_importable(folder: Path) -> Iterator[None]:
-    """What is made in the folder; forgotten afterwards."""
+    """Lets modules in the folder be imported until the end of the block, and forgets them then."""
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
     try:

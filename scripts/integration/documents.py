@@ -32,7 +32,7 @@ def build_pdf_pages(*pages: Sequence[Place]) -> bytes:
 
 
 def list_places(lines: Sequence[str], x: float = 60) -> list[Place]:
-    """Lines below each other."""
+    """Places for lines below each other."""
     return [(x, 780 - 16 * number, line) for number, line in enumerate(lines)]
 
 

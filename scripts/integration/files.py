@@ -58,7 +58,7 @@ def _build_fact(name: str, content: bytes, item: str, months: int, *, notice: st
 
 
 def _generate_encodings() -> Iterator[Messy]:
-    """Editors of the last thirty years."""
+    """Yields texts as the editors of the last thirty years save them."""
     encodings = {
         "utf-8": "电水壶",
         "utf-8-sig": "电饭煲",

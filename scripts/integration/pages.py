@@ -28,7 +28,7 @@ class _Addresses(HTMLParser):
 
 
 def run_pages(room: Room, checks: Report) -> None:
-    """See above."""
+    """Checks /docs and what it loads."""
     with run_product(room.folder / "pages", keys=False, LOG_LEVEL="ERROR") as target:
         asyncio.run(_check_pages(target, checks))
 

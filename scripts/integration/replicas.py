@@ -23,7 +23,7 @@ _DOCUMENT = ("游泳圈.md", f"# 游泳圈\n\n游泳圈的保修期是{NEEDLE}�
 
 
 def run_replicas(room: Room, checks: Report) -> None:
-    """See above; skipped where there is no PostgreSQL."""
+    """Checks two processes on one database; skipped where there is no PostgreSQL."""
     server = room.postgres.replace("+asyncpg", "")
     try:
         asyncio.run(fetch_rows(server, "SELECT 1"))

@@ -33,7 +33,7 @@ _FILES = [
 
 
 def run_restored(room: Room, checks: Report) -> None:
-    """See above."""
+    """Checks how a server starts after vectors and index were lost."""
     data_dir = room.folder / "restored"
     with _serve_embeddings() as (address, working):
         settings = {
@@ -60,7 +60,7 @@ async def _store_files(target: Target) -> int:
 
 
 def _delete_derived(data_dir: Path) -> list[str]:
-    """Deletes what is derived; returns the names."""
+    """Deletes what is derived from the database. Returns the names."""
     lost = [path for path in data_dir.iterdir() if not path.name.startswith(_KEPT)]
     for path in lost:
         shutil.rmtree(path) if path.is_dir() else path.unlink()

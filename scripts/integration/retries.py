@@ -17,13 +17,13 @@ _ASKED = {"message": "退货运费谁出"}
 
 
 def run_retries(room: Room, checks: Report) -> None:
-    """See above, with a `client` key as a phone has it."""
+    """Checks retries with a `client` key, as a phone has it."""
     with run_product(room.folder / "retries", LOG_LEVEL="ERROR") as target:
         asyncio.run(check_with_keys(target, checks))
 
 
 async def check_with_keys(target: Target, checks: Report) -> None:
-    """With the target's keys."""
+    """Checks retries at a server with keys."""
     async with target.open_client(target.client) as phone, target.open_client(target.admin) as staff:
         await _check_retries(phone, staff, checks)
 

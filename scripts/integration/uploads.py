@@ -31,7 +31,7 @@ class Sent:
 
     @property
     def told(self) -> str:
-        """For people."""
+        """A line for people: path, status, code."""
         return f"{self.file.path[-40:]}: {self.status} {self.code}".rstrip()
 
     @property
@@ -41,18 +41,18 @@ class Sent:
 
     @property
     def expected(self) -> bool:
-        """As the file's maker says."""
+        """Whether the file was taken or refused as its maker says."""
         return self.code in self.file.refused if self.file.refused else not self.code
 
 
 def run_uploads(room: Room, checks: Report) -> None:
-    """See above."""
+    """Sends all messy files to a server."""
     with run_product(room.folder / "uploads", keys=False, LOG_LEVEL="ERROR") as target:
         asyncio.run(check_uploads(target, list_messy_files(), checks))
 
 
 async def check_uploads(target: Target, files: Sequence[Messy], checks: Report) -> None:
-    """Sends them one after the other to a server without keys."""
+    """Sends files one after the other to a server without keys."""
     async with target.open_client(seconds=JOB_SECONDS) as http:
         await _check_uploads(http, files, checks)
 
