@@ -88,7 +88,7 @@ def service(database: Database, sender: WebhookSender) -> WebhookService:
 
 @pytest.fixture
 def worker(database: Database, sender: WebhookSender) -> WebhookWorker:
-    return WebhookWorker(DeliveryRepository(database), sender, max_attempts=3, timeout=2.0)
+    return WebhookWorker(DeliveryRepository(database), sender, max_attempts=3)
 
 
 async def happen(database: Database, tenant: str, event: str, payload: dict[str, Any]) -> None:
@@ -168,7 +168,7 @@ async def test_a_killed_worker_loses_nothing_and_two_workers_send_once(
     await service.create("t", receiver.url, ["ticket.created"], "", SECRET)
     for number in range(6):
         await happen(database, "t", "ticket.created", {"number": number})
-    taken = await DeliveryRepository(database).claim(2, timedelta(minutes=1))  # and then it is killed
+    taken = await DeliveryRepository(database).claim("killed", 2)  # and then it is killed
     assert len(taken) == 2
     assert sum(await asyncio.gather(worker.run_round(), worker.run_round())) == 4
     await hurry(database)
