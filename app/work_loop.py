@@ -128,7 +128,6 @@ async def run_leased(
                 await asyncio.wait({task}, timeout=grace_seconds)
                 raise LeaseLost
     finally:
-        if not task.done():
-            task.cancel()
-            await asyncio.wait({task})
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
     return task

@@ -62,14 +62,16 @@ class LeasedQueue:
     held: ColumnElement[bool]
     lease: Any
 
-    async def claim_due(self, database: Database, query: Any, worker: str) -> Sequence[Any]:
-        """Claims the rows of a query in a transaction of its own. It reads first: mostly there are none, and writers
-        are not disturbed.
+    async def claim_due(
+        self, database: Database, query: Any, worker: str, values: dict[str, Any] | None = None
+    ) -> Sequence[Any]:
+        """Claims rows in a transaction of its own, see `claim`. It reads first: mostly there are none, and writers are
+        not disturbed.
         """
         async with database.read() as connection:
             if (await connection.execute(query.limit(1))).first() is None:
                 return []
-        return await database.transact(lambda connection: self.claim(connection, query, worker), durable=False)
+        return await database.transact(lambda connection: self.claim(connection, query, worker, values), durable=False)
 
     def claim(
         self, connection: Connection, query: Any, worker: str, values: dict[str, Any] | None = None
