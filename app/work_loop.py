@@ -24,12 +24,13 @@ START_SECONDS = 60.0
 class WorkLoop(ABC):
     """Runs until it is closed, whatever a round raises.
 
-    name: for the log. poll_seconds: how late the work of another process may be seen. gather_seconds: how long work is
+    name: for the log. poll_seconds: how late the work of another process may be seen; a round may change it, where
+    something is out of reach. gather_seconds: how long work is
     gathered after `wake`, to be done together.
     """
 
     name: ClassVar[str]
-    poll_seconds: ClassVar[float] = 1.0
+    poll_seconds: float = 1.0
     gather_seconds: ClassVar[float] = 0.0
 
     def __init__(self) -> None:
