@@ -88,9 +88,7 @@ class ChannelRepository:
 
     async def renew_message(self, message: StoredMessage, worker: str) -> bool:
         """Renews the lease on a message; False where it is not the worker's any more."""
-        return await self._database.transact(
-            lambda connection: _MESSAGES.renew(connection, [message.key], worker), durable=False
-        )
+        return await _MESSAGES.renew(self._database, [message.key], worker)
 
     async def settle_message(
         self, message: StoredMessage, worker: str, status: QueueStatus, pieces: Sequence[tuple[str, Payload]]
@@ -137,8 +135,7 @@ class ChannelRepository:
 
     async def renew_replies(self, replies: Sequence[StoredReply], worker: str) -> bool:
         """Renews the leases on pieces; False where none is the worker's any more."""
-        keys = [reply.key for reply in replies]
-        return await self._database.transact(lambda connection: _REPLIES.renew(connection, keys, worker), durable=False)
+        return await _REPLIES.renew(self._database, [reply.key for reply in replies], worker)
 
     async def settle_replies(self, results: Sequence[SentReply], worker: str) -> None:
         """Saves the results of tries."""

@@ -54,13 +54,11 @@ class JobQueue:
         """Renews the lease on a file and stores its progress; False where the file is no longer this worker's."""
         state = FileState.EMBEDDING if total else FileState.PARSING
         values = {"state": state, "chunks_done": done, "chunks": total}
+        if await _QUEUE.renew(self._database, [astuple(key)], worker, values):
+            return True
         is_in = select(_FILE.number).where(key.row, _FILE.state.in_((FileState.INDEXING, FileState.READY)))
-
-        def work(connection: Connection) -> bool:
-            held = _QUEUE.renew(connection, [astuple(key)], worker, values)
-            return held or connection.execute(is_in).first() is not None  # the worker is about to learn of its commit
-
-        return await self._database.transact(work, durable=False)
+        async with self._database.read() as connection:  # the worker may be about to learn of its commit
+            return (await connection.execute(is_in)).first() is not None
 
     async def return_file(self, key: FileKey, worker: str, error: dict[str, Any] | None = None) -> None:
         """Returns a file to the queue, at once, or after an error that may pass in 2, 4, 8 … seconds, 5 minutes at

@@ -55,10 +55,7 @@ class RunQueue:
 
     async def renew_lease(self, run: ClaimedRun, worker: str, done: int, total: int) -> bool:
         """Renews the lease on a run and stores its progress; False where the run is no longer this process's."""
-        values = {"done": done, "total": total}
-        return await self._database.transact(
-            lambda connection: _QUEUE.renew(connection, [run.key], worker, values), durable=False
-        )
+        return await _QUEUE.renew(self._database, [run.key], worker, {"done": done, "total": total})
 
     async def finish(
         self, run: ClaimedRun, worker: str, state: RunState, result: dict[str, Any] | None, error: dict[str, Any] | None

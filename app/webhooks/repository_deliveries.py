@@ -75,7 +75,7 @@ class DeliveryRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def claim(self, worker: str, limit: int) -> list[Delivery]:
+    async def claim(self, limit: int, worker: str) -> list[Delivery]:
         """Claims what is due, the oldest first. What a webhook that is switched off has waits until it is on again."""
         sent = Webhook.url, Webhook.secret, _TABLE.event, _TABLE.event_id, _TABLE.body, _TABLE.attempts
         own = (Webhook.tenant_id == _TABLE.tenant_id) & (Webhook.id == _TABLE.webhook_id) & Webhook.enabled.is_(True)
@@ -83,14 +83,13 @@ class DeliveryRepository:
         query = query.where(_QUEUE.held, _BACKOFF.match_due(_TABLE.due_at)).order_by(_TABLE.due_at).limit(limit)
         return [Delivery(*row) for row in await _QUEUE.claim_due(self._database, query, worker)]
 
-    async def renew_leases(self, worker: str, deliveries: Sequence[Delivery]) -> bool:
+    async def renew_leases(self, deliveries: Sequence[Delivery], worker: str) -> bool:
         """Renews the leases on deliveries; False where none is the worker's any more."""
-        keys = [delivery.key for delivery in deliveries]
-        return await self._database.transact(lambda connection: _QUEUE.renew(connection, keys, worker), durable=False)
+        return await _QUEUE.renew(self._database, [delivery.key for delivery in deliveries], worker)
 
-    async def settle_results(self, worker: str, results: Sequence[DeliveryResult]) -> None:
+    async def settle_results(self, results: Sequence[DeliveryResult], worker: str) -> None:
         """Writes how the tries went; those that are left pending wait: 10, 20, 40 … seconds, an hour at most."""
-        await self._database.transact(lambda connection: _settle_results(connection, worker, results), durable=False)
+        await self._database.transact(lambda connection: _settle_results(connection, results, worker), durable=False)
 
     async def load_page(
         self, tenant: str, webhook: str, limit: int, state: State | None = None, event: str = "", offset: int = 0
@@ -116,7 +115,7 @@ class DeliveryRepository:
             return bool((await connection.execute(update(_TABLE).where(own).values(values))).rowcount)
 
 
-def _settle_results(connection: Connection, worker: str, results: Sequence[DeliveryResult]) -> None:
+def _settle_results(connection: Connection, results: Sequence[DeliveryResult], worker: str) -> None:
     for result in results:
         delivery, moment = result.delivery, now()
         values: dict[str, Any] = {

@@ -28,12 +28,12 @@ class WebhookWorker(WorkLoop):
 
     async def run_round(self) -> int:
         """Tries what is due."""
-        claimed = await self._deliveries.claim(self._worker, CONNECTIONS)
-        renew = partial(self._deliveries.renew_leases, self._worker, claimed)
+        claimed = await self._deliveries.claim(CONNECTIONS, self._worker)
+        renew = partial(self._deliveries.renew_leases, claimed, self._worker)
         if claimed:
             with suppress(LeaseLost):  # their webhook was deleted
                 tried = await run_leased(self._try_deliveries(claimed), renew)
-                await self._deliveries.settle_results(self._worker, tried.result())
+                await self._deliveries.settle_results(tried.result(), self._worker)
         return len(claimed)
 
     async def _try_deliveries(self, deliveries: Sequence[Delivery]) -> Sequence[DeliveryResult]:

@@ -66,18 +66,18 @@ class TestDeliveries(BackoffContract, LeasedQueueContract):
         await database.transact(work)
 
     async def claim(self, database: Database, worker: str) -> Sequence[Delivery]:
-        return await DeliveryRepository(database).claim(worker, 2)
+        return await DeliveryRepository(database).claim(2, worker)
 
     async def renew(self, database: Database, item: Delivery, worker: str) -> bool:
-        return await DeliveryRepository(database).renew_leases(worker, [item])
+        return await DeliveryRepository(database).renew_leases([item], worker)
 
     async def finish(self, database: Database, item: Delivery, worker: str) -> None:
-        await DeliveryRepository(database).settle_results(worker, [DeliveryResult(item, "delivered", 204, "")])
+        await DeliveryRepository(database).settle_results([DeliveryResult(item, "delivered", 204, "")], worker)
 
     async def fail_all(self, database: Database) -> int:
         claimed = await self.claim(database, "w")
         failed = [DeliveryResult(item, "pending", 500, "HTTP 500") for item in claimed]
-        await DeliveryRepository(database).settle_results("w", failed)
+        await DeliveryRepository(database).settle_results(failed, "w")
         return len(claimed)
 
 

@@ -168,7 +168,7 @@ async def test_a_killed_worker_loses_nothing_and_two_workers_send_once(
     await service.create("t", receiver.url, ["ticket.created"], "", SECRET)
     for number in range(6):
         await happen(database, "t", "ticket.created", {"number": number})
-    taken = await DeliveryRepository(database).claim("killed", 2)  # and then it is killed
+    taken = await DeliveryRepository(database).claim(2, "killed")  # and then it is killed
     assert len(taken) == 2
     assert sum(await asyncio.gather(worker.run_round(), worker.run_round())) == 4
     await hurry(database)
