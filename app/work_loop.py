@@ -15,7 +15,7 @@ from app.db.leased_queue import LeaseLost
 from app.errors import find_outage
 
 Result = TypeVar("Result")
-# How often a process says that it is alive, and learns that work was cancelled: several times within a lease.
+# How often a process says that it is alive, writes progress and learns of a cancellation: several times within a lease.
 BEAT_SECONDS = 0.5
 # For how long work that was left waits for a start: customers are answered first.
 START_SECONDS = 60.0
@@ -25,8 +25,7 @@ class WorkLoop(ABC):
     """Runs until it is closed, whatever a round raises.
 
     name: for the log. poll_seconds: how late the work of another process may be seen; a round may change it, where
-    something is out of reach. gather_seconds: how long work is
-    gathered after `wake`, to be done together.
+    something is out of reach. gather_seconds: how long work is gathered after `wake`, to be done together.
     """
 
     name: ClassVar[str]
@@ -101,8 +100,8 @@ class WorkLoop(ABC):
 
 
 async def run_leased(
-    work: Coroutine[Any, Any, Result], renew_lease: Callable[[], Awaitable[bool]], grace_seconds: float = 0.0
-) -> asyncio.Task[Result]:
+    work: Awaitable[Result], renew_lease: Callable[[], Awaitable[bool]], grace_seconds: float = 0.0
+) -> asyncio.Future[Result]:
     """Does a piece of work, and says all the while that its process is alive.
 
     Args:
@@ -111,12 +110,12 @@ async def run_leased(
         grace_seconds: How long work without a lease has to stop by itself.
 
     Returns:
-        The task of the work, which is done, or failed.
+        The work, which is done, or failed.
 
     Raises:
         LeaseLost: The work was stopped, for it is not this process's any more.
     """
-    task = asyncio.create_task(work)
+    task = asyncio.ensure_future(work)
     try:
         while not (await asyncio.wait({task}, timeout=BEAT_SECONDS))[0]:
             try:

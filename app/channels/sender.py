@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
@@ -91,15 +91,12 @@ class ReplyWorker(WorkLoop):
         for unseen in await self._news.find_unseen(self._channels):
             await self._add_desk_replies(unseen)
         claimed = await self._repository.claim_replies(self._channels, AT_ONCE, self._worker)
-        renew = partial(self._repository.renew_replies, claimed, self._worker)
         if claimed:
+            renew = partial(self._repository.renew_replies, claimed, self._worker)
             with suppress(LeaseLost):  # their conversations were deleted
-                tried = await run_leased(self._try_replies(claimed), renew)
+                tried = await run_leased(asyncio.gather(*map(self._try_reply, claimed)), renew)
                 await self._repository.settle_replies(tried.result(), self._worker)
         return len(claimed)
-
-    async def _try_replies(self, replies: Sequence[StoredReply]) -> Sequence[SentReply]:
-        return await asyncio.gather(*map(self._try_reply, replies))
 
     async def _add_desk_replies(self, unseen: UnseenMessages) -> None:
         drawn: list[Payload] = []

@@ -97,8 +97,11 @@ class LeasedQueue:
         self, database: Database, keys: Collection[RowKey], worker: str, values: dict[str, Any] | None = None
     ) -> bool:
         """Renews the leases of a worker; False where it has none of these rows any more. values: as in `claim`."""
-        own, renewed = self.match_held(keys, worker), self._build_lease(values)
-        return await database.transact(lambda connection: self._update_rows(connection, own, renewed), durable=False)
+
+        def work(connection: Connection) -> bool:  # the lease begins once this is the writer
+            return self._update_rows(connection, self.match_held(keys, worker), self._build_lease(values))
+
+        return await database.transact(work, durable=False)
 
     def release(self, connection: Connection, key: RowKey, worker: str, values: dict[str, Any]) -> bool:
         """Ends a lease and writes what came of the work; False where the row is not the worker's any more, which

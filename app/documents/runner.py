@@ -113,7 +113,9 @@ class JobRunner(WorkLoop):
             )
             return await self._record_report(key, ingested.result())
         except LeaseLost:
-            logger.bind(tenant=key.tenant).info("a document is not taken in: its job was cancelled")
+            logger.bind(tenant=key.tenant).info(
+                "a document is not taken in: its job was cancelled, or another process has it"
+            )
             return 0
 
     async def _record_report(self, key: FileKey, report: FileReport) -> int:

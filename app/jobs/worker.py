@@ -111,7 +111,7 @@ class JobWorker(WorkLoop):
         except Exception:  # what could not be written: the lease ends, and somebody takes the run up again
             log.exception("a run of the job {} could not be settled", claimed.kind)
 
-    async def _settle_run(self, claimed: ClaimedRun, work: asyncio.Task[dict[str, Any]]) -> None:
+    async def _settle_run(self, claimed: ClaimedRun, work: asyncio.Future[dict[str, Any]]) -> None:
         error = RuntimeError("cut short by itself") if work.cancelled() else work.exception()
         state, result = (RunState.DONE, work.result()) if error is None else (RunState.FAILED, None)
         if error is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -29,15 +28,12 @@ class WebhookWorker(WorkLoop):
     async def run_round(self) -> int:
         """Tries what is due."""
         claimed = await self._deliveries.claim(CONNECTIONS, self._worker)
-        renew = partial(self._deliveries.renew_leases, claimed, self._worker)
         if claimed:
+            renew = partial(self._deliveries.renew_leases, claimed, self._worker)
             with suppress(LeaseLost):  # their webhook was deleted
-                tried = await run_leased(self._try_deliveries(claimed), renew)
+                tried = await run_leased(asyncio.gather(*map(self._try_delivery, claimed)), renew)
                 await self._deliveries.settle_results(tried.result(), self._worker)
         return len(claimed)
-
-    async def _try_deliveries(self, deliveries: Sequence[Delivery]) -> Sequence[DeliveryResult]:
-        return await asyncio.gather(*map(self._try_delivery, deliveries))
 
     async def _try_delivery(self, delivery: Delivery) -> DeliveryResult:
         sent = await self._sender.send(delivery)
