@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from pathlib import Path
 
 import httpx
 
@@ -22,15 +21,16 @@ _PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-H
 def run_browser(room: Room, checks: Report) -> None:
     """Checks a server with a key for one site, and one without keys."""
     data_dir = room.folder / "browser"
+    data_dir.mkdir()
+    role = {"page": (DEFAULT_TENANT, Role.CLIENT)}
+    keys = asyncio.run(store_keys(get_database_url(data_dir), role, [PAGE]))
     with run_product(data_dir, LOG_LEVEL="ERROR") as target:
-        asyncio.run(_check_with_keys(target, data_dir, checks))
+        asyncio.run(_check_with_keys(target, keys["page"], checks))
     with run_product(room.folder / "keyless", keys=False, LOG_LEVEL="ERROR") as target:
         asyncio.run(_check_without_keys(target, checks))
 
 
-async def _check_with_keys(target: Target, data_dir: Path, checks: Report) -> None:
-    role = {"page": (DEFAULT_TENANT, Role.CLIENT)}
-    key = (await store_keys(get_database_url(data_dir), role, [PAGE]))["page"]
+async def _check_with_keys(target: Target, key: str, checks: Report) -> None:
     async with (
         target.open_client(key) as page,
         target.open_client() as bare,
