@@ -73,9 +73,6 @@ READERS = {
 # packages share moves beneath both.
 CIRCLES = frozenset(
     {
-        ("agents.types", "agents.curated"),
-        ("agents.types", "agents.decision"),
-        ("agents.understanding", "agents.types"),
         ("app.conversations", "app.desk"),
         ("app.conversations", "app.traces"),
         ("app.desk", "app.chat"),

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents.base import stream_answer
+from agents.dialogue import ATTACHMENT, add_turn
 from agents.llm.calls import record_calls
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Evidence, Meta, ModelCall, Outcome, Question, Replace, Routed, Token, Usage
 from agents.understanding.reading import Reading, read
-from agents.understanding.state import ATTACHMENT
 from app.attachments.service import AttachmentService
 from app.attachments.types import PICTURE_SENT, build_display_text
 from app.chat.account import Account
@@ -311,7 +311,7 @@ class ChatService:
                     trace_id=message.trace_id,
                     trace=None if for_desk else turn.build_trace(done),
                     attachments=[one.build_brief() for one in message.attached],
-                    state=before.add_turn(question.text, answer, holder).to_json(),
+                    state=add_turn(before, question.text, answer, holder).to_json(),
                     page=read_place(message.page) if message.page else None,
                 )
             )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from agents.types import Page, Turn
+from agents.types import Page
+from agents.understanding.state import Turn
 from app.conversations.types import Claim
 from app.idempotency.service import RequestAttempt
 from app.limits.types import NOBODY, Requester

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agents.question_search import Searcher, search_question
-from agents.types import Question, Turn, Usage
-from agents.understanding.context import build_search_context
+from agents.search_context import build_search_context
+from agents.types import Question, Usage
 from agents.understanding.reading import read
+from agents.understanding.state import Turn
 from app.chat.account import Account
 from app.chat.answer_pipeline import AnswerPipeline, PreparedMessage
 from app.chat.guard import Guard, Rejected
