@@ -73,14 +73,10 @@ READERS = {
 # packages share moves beneath both.
 CIRCLES = frozenset(
     {
-        ("app.conversations", "app.desk"),
-        ("app.conversations", "app.traces"),
-        ("app.desk", "app.chat"),
         ("app.http", "app.wiring"),
         ("app.search", "app.generations"),
         ("app.search", "app.wiring"),
         ("app.tuner", "app.tenants"),
-        ("app.webhooks", "app.desk"),
     }
 )
 DISTRIBUTIONS = {

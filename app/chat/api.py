@@ -12,7 +12,6 @@ from fastapi.responses import StreamingResponse
 
 from app.chat.flight import Flight
 from app.chat.schemas import ChatRequest, ChatResponse
-from app.chat.session import Message
 from app.chat.stream import HEADERS, RESTARTING, encode_frames, encode_kept_response, stream_with_pings
 from app.chat.streams import OpenStream, build_stream_response
 from app.chat.types import ChatEvent, TurnDone
@@ -27,6 +26,7 @@ from app.idempotency.types import KeptResponse, RetryKey
 from app.ids import create_id
 from app.limits.leases import Lease
 from app.search.filter_requests import filter_from
+from app.turns.types import Message
 from app.types import SessionKey
 from knowledge.text import clean
 

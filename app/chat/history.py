@@ -13,9 +13,9 @@ from agents.types import Question
 from agents.understanding.followups import find_choice, rewrite_by_rules
 from agents.understanding.reading import Reading
 from agents.understanding.state import NOTHING_SAID, DialogueState, Turn
-from app.chat.session import Message
 from app.conversations.rows import read_proposal, select_readable
 from app.conversations.types import TurnRow
+from app.turns.types import Message
 from app.types import SessionKey
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Request, Response
 
 from app.chat.openai_format import MODEL, PING, ChunkWriter, build_completion, build_failure
 from app.chat.openai_schemas import CompletionRequest
-from app.chat.session import Message
 from app.chat.stream import Items, stream_with_pings
 from app.chat.streams import build_stream_response
 from app.chat.types import TurnDone
@@ -21,6 +20,7 @@ from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.ids import create_id
 from app.search.filter_requests import filter_from
+from app.turns.types import Message
 from knowledge.text import clean
 
 CHANNEL = "openai"

@@ -23,22 +23,21 @@ from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.hot_cache import CacheResult, HotCache
 from app.chat.running_answers import RunningAnswers
-from app.chat.session import Message, Sessions
+from app.chat.session import Sessions
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.contacts.places import read_place
 from app.conversations.access import Access
 from app.conversations.rows import find_rows_owner
 from app.conversations.turn_log import TurnLog
-from app.conversations.types import Claim, NewTurn
 from app.desk.gate import DeskGate, DeskReply
-from app.desk.types import Opening, QueueState
+from app.desk.types import QueueState
 from app.ids import create_id
 from app.limits.service import RateLimits
 from app.metrics import Metrics
 from app.privacy import find_personal_data
 from app.request_ids import get_traceparent
 from app.telemetry.service import Turns, begin_nothing
-from app.traces.types import TurnTrace
+from app.turns.types import Claim, Message, NewTurn, Opening, TurnTrace
 from app.types import SessionKey, Side
 from knowledge.text import clean
 from knowledge.tracing import run_within

@@ -14,9 +14,7 @@ from app.auth.claims import MAX_TOKEN_CHARS
 from app.auth.cookies import read_session_secret
 from app.auth.identity import build_proof
 from app.auth.principal import TALKING
-from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
-from app.conversations.types import Claim
 from app.desk.api import After
 from app.desk.frames import build_message_body, is_seq
 from app.desk.signals import Signal, SignalKind, Throttle
@@ -28,6 +26,7 @@ from app.http.sockets import PING_SECONDS, Hello, SlowClient, SocketLine, Turned
 from app.ids import create_id
 from app.limits.types import Requester
 from app.search.filter_requests import parse_filter
+from app.turns.types import Claim, Message
 from app.types import Proof, SessionKey, Side
 from knowledge.filters import Filter
 

@@ -210,22 +210,6 @@ class Team:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """A request for a person, ready to be written with the turn that made it."""
-
-    event: Event
-    actor: Actor
-    reason: str
-    priority: int
-    emotion: float
-    skill: str
-    caller: str
-    card: dict[str, Any]
-    ticket: str
-    notice: str
-
-
-@dataclass(frozen=True, slots=True)
 class QueueState:
     """What the customer is told. `position` counts from 1 and is 0 outside the queue; `estimated_wait_s` is None where
     nobody can tell, because nobody is there.

@@ -57,7 +57,17 @@ def prove_member(connection: Connection, key: SessionKey, caller: str) -> None:
 
 
 def _record_message(connection: Connection, session: DeskSession, message: DeskMessage) -> None:
-    repository_messages.emit_staff_message(connection, session, message)
+    told = {
+        "session_id": session.session_id,
+        "user_id": session.user_id,
+        "verified": session.verified,
+        "channel": session.channel,
+        "seq": message.seq,
+        "agent_id": message.agent_id,
+        "text": message.content,
+        "created_at": message.created_at.isoformat(),
+    }
+    repository_messages.emit_staff_message(connection, session.tenant, told)
     repository_texts.add_text(connection, session.key, repository_texts.MESSAGE, str(message.seq), message.content)
 
 

@@ -10,13 +10,14 @@ from app.conversations.repository import ConversationRepository
 from app.db.base import now
 from app.db.engine import Database
 from app.desk.openings import TicketDesk
-from app.desk.types import Actor, DeskSession, Event, Opening
+from app.desk.types import DeskSession
 from app.profiles.repository import ProfileRepository
 from app.retrieval import build_default_profile
 from app.settings import Settings
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import build_service_levels
+from app.turns.types import Opening
 from app.types import SessionKey
 from app.wiring.desk import HumanDesk
 from tests.app.limits.building import limits
@@ -52,8 +53,8 @@ def key(session: str = "s", tenant: str = TENANT) -> SessionKey:
 def opening(**fields: Any) -> Opening:
     """A request for a person, as the gate makes it."""
     values: dict[str, Any] = {
-        "event": Event.REQUEST,
-        "actor": Actor.BOT,
+        "after_hours": False,
+        "by_customer": False,
         "reason": "asked",
         "priority": 0,
         "emotion": 0.0,

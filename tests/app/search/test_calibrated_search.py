@@ -157,7 +157,7 @@ class BrokenEmbedder(HashEmbedder):
 async def test_while_the_embedder_fails_keywords_answer_and_say_so(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.chat.session import Message
+    from app.turns.types import Message
 
     embedder = BrokenEmbedder()
     monkeypatch.setattr("app.wiring.knowledge.get_embedder", lambda *_: embedder)
