@@ -74,9 +74,6 @@ READERS = {
 CIRCLES = frozenset(
     {
         ("app.http", "app.wiring"),
-        ("app.search", "app.generations"),
-        ("app.search", "app.wiring"),
-        ("app.tuner", "app.tenants"),
     }
 )
 DISTRIBUTIONS = {

@@ -258,7 +258,7 @@ class Container:
         self.channels = build_channel_service(self, counters)
         self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
         self.labelled_sets = LabelledCases(self.evaluation_sets)
-        self.judging = VerdictService(settings, models, self.reader, VerdictRepository(database), searches)
+        self.judging = VerdictService(models.build_judges, self.reader, VerdictRepository(database), searches)
         self.reports = build_tuner_reports(self, searches)
         self.reindexing = build_reindexing(self, searches)
         self.sources = build_source_service(settings, base, fetcher)
@@ -322,7 +322,7 @@ class Container:
         await self.tenants.prepare(tenant, settings)
 
     async def _search(self, searches: Searches, tenant: str, settings: Settings) -> CalibratedSearch:
-        found = await searches.open(tenant, self.base, settings)
+        found = await searches.open(tenant, settings)
         found.generation.learning.sentences.watch(tenant, found.index)
         return found
 

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.reread_job import RereadService, build_reread_kind
 from app.gaps.miner import build_mining_kind
-from app.generations.reindex import build_reindex_kind
 from app.history.repository_texts import purge
 from app.indexing.verification import IndexVerification, build_verification_kind
 from app.jobs.due import DueRuns
@@ -21,6 +20,7 @@ from app.jobs.service import JobService
 from app.jobs.types import JobKind
 from app.jobs.worker import JobWorker
 from app.quality.service import build_quality_kind
+from app.reindexing import build_reindex_kind
 from app.retention.service import Retention
 from app.sources.service import DueSources
 from app.tuner.kinds import build_tuner_kinds

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.evaluation.dialogues import TurnKind
-from app.settings import Settings
 from app.tuner.kinds import NAMES
 from app.tuner.measurement import SearchMeasurement
 from app.tuner.questions import MAX_QUESTIONS, TuningQuestion
@@ -13,7 +12,7 @@ from app.tuner.reports import Reports
 
 if TYPE_CHECKING:
     from app.evaluation_sets.service import EvaluationSets
-    from app.search.service import CalibratedSearch, Searches
+    from app.search.service import Searches
     from app.wiring.container import Container
 
 
@@ -39,11 +38,8 @@ class LabelledCases:
 def build_tuner_reports(container: Container, searches: Searches) -> Reports:
     """Builds the reports of the tuner. Nothing that they find is in force before somebody confirms it."""
 
-    def create_trial(search: CalibratedSearch, settings: Settings) -> CalibratedSearch:
-        return searches.create_trial(search, container.base, settings)
-
     async def trigger(tenant: str, kind: str, report: str) -> str:
         return (await container.jobs.trigger_run(tenant, NAMES[kind], {"report": report})).id
 
-    measuring = SearchMeasurement(create_trial, container.limits.slots)
+    measuring = SearchMeasurement(searches.create_trial, container.limits.slots)
     return Reports(container.base.database, container.tuner, container.tenants, measuring, container.judging, trigger)
