@@ -201,6 +201,19 @@ class Staff:
 
 
 @dataclass(frozen=True, slots=True)
+class Duty:
+    """What somebody serves at the desk. hours: as in a profile, none for always; capacity: how many conversations at
+    once, 0 for any number.
+    """
+
+    name: str
+    skills: tuple[str, ...] = ()
+    teams: tuple[str, ...] = ()
+    hours: tuple[str, ...] = ()
+    capacity: int = 5
+
+
+@dataclass(frozen=True, slots=True)
 class Team:
     """People who serve the same customers. `members` are their ids."""
 

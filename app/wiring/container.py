@@ -105,7 +105,7 @@ from app.wiring.attachments import build_attachment_service
 from app.wiring.business import Business, build_member_directories
 from app.wiring.channels import build_channel_service
 from app.wiring.chat import build_chat_service, build_shared_answers, open_news
-from app.wiring.desk import HumanDesk, open_relay
+from app.wiring.desk import build_human_desk, open_relay
 from app.wiring.erasure import forget_and_purge
 from app.wiring.gaps import build_gap_parts
 from app.wiring.jobs import build_background_jobs
@@ -192,7 +192,7 @@ class Container:
         self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
         self.tickets = TicketService(TicketRepository(database), build_service_levels(settings), self.outbox.wake)
         self.contacts = Contacts(ContactRepository(database), build_member_directories(businesses))
-        self.desk = HumanDesk.from_parts(
+        self.desk = build_human_desk(
             database,
             settings,
             self.conversations,

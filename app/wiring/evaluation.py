@@ -28,6 +28,7 @@ from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
 from app.db.engine import Database
 from app.db.migrate import upgrade_schema
+from app.desk.human_desk import HumanDesk
 from app.evaluation.model_judge import ModelJudge
 from app.evaluation.product import Product
 from app.evaluation_runs.runner import EvaluationRunner
@@ -40,7 +41,7 @@ from app.settings import Settings
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import build_service_levels
-from app.wiring.desk import HumanDesk
+from app.wiring.desk import build_human_desk
 from app.wiring.turns import build_turn_log
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ async def _build_chat(container: Container, database: Database, stack: AsyncExit
     conversations, limits = ConversationRepository(database), _build_unlimited(settings, metrics)
     tickets = TicketService(TicketRepository(database), build_service_levels(settings), _do_nothing)
     contacts = Contacts(ContactRepository(database), {})
-    desk = HumanDesk.from_parts(database, settings, conversations, container.profiles, tickets, limits, contacts)
+    desk = build_human_desk(database, settings, conversations, container.profiles, tickets, limits, contacts)
     stack.push_async_callback(desk.close)
     await desk.start()
     log = build_turn_log(

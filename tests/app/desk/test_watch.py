@@ -9,6 +9,7 @@ from sqlalchemy import update
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Question
 from app.db.base import now
 from app.db.engine import Database
+from app.desk.human_desk import HumanDesk
 from app.desk.queue_notices import build_left_notice
 from app.desk.tables import DeskSessionRow, DeskStaff
 from app.desk.types import Sender, State
@@ -19,7 +20,6 @@ from app.settings import Settings
 from app.tickets.repository import TicketFilter, TicketRepository
 from app.transcripts.repository import TranscriptRepository
 from app.turns.types import Message
-from app.wiring.desk import HumanDesk
 from app.wiring.erasure import forget_conversations
 from tests.app.desk.building import CLOSED_NOW, TENANT, assigned, closed_zone, desk_over, key, queued
 
