@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 
+from agents.registry import Roster
 from app.audit.repository import AuditRepository
 from app.audit.repository_names import NameRepository
 from app.audit.service import AuditLog
@@ -23,18 +24,13 @@ from app.contacts.service import Contacts
 from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
-from app.corrections.service import CorrectionService
 from app.db.fingerprint import compute_fingerprint
 from app.db.outbox import Outbox
-from app.documents.bin import DocumentBin
 from app.documents.drafts import Drafts
-from app.documents.ingestion import IngestionService
 from app.documents.jobs import DocumentJobs
-from app.documents.repository import DocumentRepository
 from app.documents.repository_entries import EntryRepository
 from app.documents.repository_jobs import JobRepository
 from app.documents.types import DocumentKind
-from app.documents.versions import VersionService
 from app.evaluation_runs.service import EvaluationRuns
 from app.evaluation_sets.service import EvaluationSets
 from app.faqs import repository as faq_rows
@@ -51,6 +47,7 @@ from app.hit_test.canaries import Canaries
 from app.http.unidentified_sockets import UnidentifiedSockets
 from app.idempotency.repository import RetryRepository
 from app.idempotency.service import Retries
+from app.indexing.backlog import Indexing
 from app.keys.authenticator import Authenticator
 from app.keys.management import KeyManagement
 from app.keys.repository import KeyRepository
@@ -95,7 +92,6 @@ from app.transcripts.repository import TranscriptRepository
 from app.transcripts.repository_history import HistoryRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
 from app.tuner.service import Tuner
-from app.vocabulary.service import VocabularyService
 from app.vocabulary.suggestions import Suggestions
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import create_deliveries
@@ -141,6 +137,15 @@ class Container:
     ) -> None:
         database, lifetime = base.database, timedelta(hours=settings.session_token_hours)
         self.settings, self.base, self.webhooks, self.fetcher = settings, base, webhooks, fetcher
+        self.database, self.database_fingerprint = database, compute_fingerprint(settings.sql_url)
+        self.documents, self.versions, self.bin, self.corrections = (
+            base.documents,
+            base.versions,
+            base.bin,
+            base.corrections,
+        )
+        self.ingestion, self.vocabulary, self.document_reader = base.ingestion, base.vocabulary, base.reader
+        self.generations, self.recalls, self.prompt_library = base.generations, base.recalls, models.library
         self.metrics, self.strangers, self.stops = Metrics(), UnidentifiedSockets(), RunningAnswers()
         self.redis, self.telemetry, counters = redis, telemetry, open_counters(redis)
         self.leases = open_leases(redis)
@@ -280,32 +285,9 @@ class Container:
         return self.base.generations.default.learning
 
     @property
-    def ingestion(self) -> IngestionService:
-        return self.base.ingestion
-
-    @property
-    def database_fingerprint(self) -> str:
-        return compute_fingerprint(self.settings.sql_url)
-
-    @property
-    def bin(self) -> DocumentBin:
-        return self.base.bin
-
-    @property
-    def vocabulary(self) -> VocabularyService:
-        return self.base.vocabulary
-
-    @property
-    def corrections(self) -> CorrectionService:
-        return self.base.corrections
-
-    @property
-    def documents(self) -> DocumentRepository:
-        return self.base.documents
-
-    @property
-    def versions(self) -> VersionService:
-        return self.base.versions
+    def indexing(self) -> Indexing | None:
+        """See `KnowledgeBase.indexing`."""
+        return self.base.indexing
 
     @property
     def rows_to_model(self) -> bool:
@@ -329,6 +311,10 @@ class Container:
     async def _load_missed(self, tenant: str) -> list[tuple[str, int]]:
         questions, _ = await self.unanswered.load_page(tenant, 500, often=True)
         return [(gap.question, gap.count) for gap in questions]
+
+    async def get_roster(self, tenant: str) -> Roster:
+        """Returns the agents of a tenant. Raises as `Tenants.get_parts`."""
+        return (await self.tenants.get_parts(tenant)).team.roster
 
     async def get_version(self, tenant: str) -> Version:
         """See `HotCache`."""

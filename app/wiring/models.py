@@ -105,8 +105,13 @@ class LanguageModels:
     @property
     def title(self) -> str:
         """Of all that are asked, for what depends on them."""
+        return " ".join(self.names)
+
+    @property
+    def names(self) -> list[str]:
+        """Of all that are asked; one may be there several times."""
         fleets = (self.main, self.small, self.judge)
-        return " ".join(model.name for fleet in fleets if fleet is not None for model in fleet.models)
+        return [model.name for fleet in fleets if fleet is not None for model in fleet.models]
 
     @property
     def present(self) -> bool:
