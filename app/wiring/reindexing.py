@@ -28,7 +28,7 @@ from knowledge.index import Index
 from knowledge.stores.registry import drop_others
 
 if TYPE_CHECKING:
-    from app.wiring.container import Container
+    from app.tenants import Tenants
 
 # How long a run waits for a server that begins it.
 START_SECONDS = 60.0
@@ -56,13 +56,12 @@ def build_shadow_builder(settings: Settings, base: KnowledgeBase) -> ShadowBuild
     return ShadowBuilder(base.generations, base.feed, base.catch_up, open_generation, drop)
 
 
-def build_reindexing(container: Container, searches: Searches) -> Reindexer:
+def build_reindexing(settings: Settings, base: KnowledgeBase, searches: Searches, tenants: Tenants) -> Reindexer:
     """Builds the reindexing of a server."""
-    base = container.base
 
     assert base.indexer is not None, "a server keeps the index"
-    builder = build_shadow_builder(container.settings, base)
-    return Reindexer(builder, base.generations, base.indexer, searches, container.tenants)
+    builder = build_shadow_builder(settings, base)
+    return Reindexer(builder, base.generations, base.indexer, searches, tenants)
 
 
 async def reindex_bases(

@@ -11,9 +11,16 @@ from app.tuner.questions import MAX_QUESTIONS, TuningQuestion
 from app.tuner.reports import Reports
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.db.engine import Database
     from app.evaluation_sets.service import EvaluationSets
+    from app.jobs.service import JobService
+    from app.limits.slots import TurnSlots
     from app.search.service import Searches
-    from app.wiring.container import Container
+    from app.search.verdict_service import VerdictService
+    from app.tenants import Tenants
+    from app.tuner.service import Tuner
 
 
 class LabelledCases:
@@ -35,11 +42,22 @@ class LabelledCases:
         return found
 
 
-def build_tuner_reports(container: Container, searches: Searches) -> Reports:
-    """Builds the reports of the tuner. Nothing that they find is in force before somebody confirms it."""
+def build_tuner_reports(
+    database: Database,
+    tuner: Tuner,
+    tenants: Tenants,
+    searches: Searches,
+    slots: TurnSlots,
+    judging: VerdictService,
+    get_jobs: Callable[[], JobService],
+) -> Reports:
+    """Builds the reports of the tuner. Nothing that they find is in force before somebody confirms it.
+
+    get_jobs: gives the jobs, one kind of which makes these reports.
+    """
 
     async def trigger(tenant: str, kind: str, report: str) -> str:
-        return (await container.jobs.trigger_run(tenant, NAMES[kind], {"report": report})).id
+        return (await get_jobs().trigger_run(tenant, NAMES[kind], {"report": report})).id
 
-    measuring = SearchMeasurement(searches.create_trial, container.limits.slots)
-    return Reports(container.base.database, container.tuner, container.tenants, measuring, container.judging, trigger)
+    measuring = SearchMeasurement(searches.create_trial, slots)
+    return Reports(database, tuner, tenants, measuring, judging, trigger)
