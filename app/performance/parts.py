@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Protocol
 
 from app.http.deps import Wired
 
 if TYPE_CHECKING:
-    from collections import Counter
-
     from app.chat.hot_cache import HotCache
     from app.metrics import Metrics
     from app.performance.repository import UsageRepository

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from app.chat.answer_pipeline import AnswerPipeline
@@ -18,8 +19,6 @@ from app.redis.news import News
 from app.telemetry.service import begin_nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from app.attachments.service import AttachmentService
     from app.chat.running_answers import RunningAnswers
     from app.conversations.access import Access

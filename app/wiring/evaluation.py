@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -44,8 +44,6 @@ from app.wiring.desk import build_human_desk
 from app.wiring.turns import build_turn_log
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from app.chat.hot_cache import Version
     from app.evaluation_sets.service import EvaluationSets
     from app.profiles.repository import ProfileRepository

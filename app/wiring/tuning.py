@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.evaluation.dialogues import TurnKind
@@ -11,8 +12,6 @@ from app.tuner.questions import MAX_QUESTIONS, TuningQuestion
 from app.tuner.reports import Reports
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from app.db.engine import Database
     from app.evaluation_sets.service import EvaluationSets
     from app.jobs.service import JobService
