@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
-from agents.bids import Bid, TurnEvidence
+from agents.bids import Bid
+from agents.turn_evidence import TurnEvidence
 from agents.types import Answer, AnswerEvent, Done, Meta, Question, Token
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from agents.base import stream_answer
-from agents.bids import SURE, Bid, Rank, TurnEvidence
+from agents.bids import SURE, Bid, Rank
 from agents.errors import BusinessUnavailable
 from agents.guidance import Guidance
 from agents.heads.emotion import EmotionHead
@@ -20,6 +20,7 @@ from agents.language import is_reply_english
 from agents.offers import MemberFacts, Offers
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
+from agents.turn_evidence import TurnEvidence
 from agents.types import Answer, AnswerEvent, HandoffReason, HandoffRequest, Outcome, Question
 from agents.understanding.causes import Cause
 from agents.understanding.emotion import Emotion

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from agents.base import stream_answer
-from agents.bids import SURE, Bid, Rank, TurnEvidence, Weights
+from agents.bids import SURE, Bid, Rank, Weights
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import OFF_TOPIC, Intent
+from agents.turn_evidence import TurnEvidence
 from agents.types import Answer, AnswerEvent, Outcome, Question
 from agents.understanding.acts import SMALL_TALK, Act
 from agents.wording.catalogue import say

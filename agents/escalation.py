@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from agents.base import stream_answer
-from agents.bids import SURE, Bid, Rank, TurnEvidence
+from agents.bids import SURE, Bid, Rank
 from agents.care import CarePolicy, build_handoff_request, detect_danger, measure_emotion
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
+from agents.turn_evidence import TurnEvidence
 from agents.types import Answer, AnswerEvent, HandoffReason, Outcome, Question
 from agents.wording.catalogue import say
 

@@ -8,7 +8,8 @@ from datetime import date
 from typing import Protocol
 
 from agents.heads.events import JudgedTexts
-from agents.types import Thinking, Turn, Usage
+from agents.types import Thinking, Usage
+from agents.understanding.state import Turn
 from knowledge.reader import READER
 from knowledge.types import Candidate, Chunk, Vector
 

@@ -15,19 +15,7 @@ from loguru import logger
 
 from agents.base import Speaker, get_final_answer
 from agents.errors import BusinessUnavailable
-from agents.types import (
-    CITING,
-    GIVEN,
-    Answer,
-    AnswerEvent,
-    Done,
-    Evidence,
-    Meta,
-    Outcome,
-    Question,
-    Replace,
-    Token,
-)
+from agents.types import CITING, GIVEN, Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Replace, Token
 from agents.wording.catalogue import say
 
 BETWEEN = "\n\n"

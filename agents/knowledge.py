@@ -15,7 +15,7 @@ from agents.answering.article_continuity import keep_article
 from agents.answering.deadlines import compute_date_sentence, list_texts_to_judge
 from agents.answering.subjects import find_other_subject, has_name
 from agents.answering.versions import find_undecided_versions
-from agents.bids import Bid, Rank, TurnEvidence
+from agents.bids import Bid, Rank
 from agents.draft import Draft
 from agents.generator import Checked, Generator, Request
 from agents.heads.events import EventHead, JudgedTexts
@@ -26,23 +26,12 @@ from agents.places import RelatedPlace
 from agents.profile import TenantProfile
 from agents.question_search import Searcher, search_question
 from agents.routing.types import Intent
+from agents.search_context import list_earlier_questions
 from agents.sub_requests import build_sub_requests, is_confident
 from agents.suggestions import MAX_SUGGESTIONS, list_related_places, suggest_neighbours
-from agents.types import (
-    Answer,
-    AnswerEvent,
-    Done,
-    Evidence,
-    Meta,
-    Outcome,
-    Question,
-    Replace,
-    Settled,
-    Token,
-    Usage,
-)
+from agents.turn_evidence import TurnEvidence
+from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Replace, Settled, Token, Usage
 from agents.understanding.answer_type import has_measure
-from agents.understanding.context import list_earlier_questions
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS

@@ -20,9 +20,10 @@ from agents.prompt_library import PromptedMessages, Prompts, join_lines, load_sh
 from agents.routing.types import OFF_TOPIC, Intent
 from agents.shapes import TEXT, Shape, build_list_schema, build_object_schema
 from agents.ticketing.proposals import read_decision
-from agents.types import Question, Turn, Usage
+from agents.types import Question, Usage
 from agents.understanding.acts import Act
 from agents.understanding.facts import has_all_facts, has_most_words, has_new_facts, has_new_words, has_shared_words
+from agents.understanding.state import Turn
 from agents.verification.marks import strip_marks
 from knowledge.text import Analyzer, clean, fold
 from knowledge.tracing import start_span

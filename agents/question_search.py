@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from agents.pages import extract_page_text
+from agents.search_context import build_part_context, build_search_context
 from agents.types import Question
-from agents.understanding.context import build_part_context, build_search_context
 from knowledge.filters import Filter
 from knowledge.multi_question import merge_results
 from knowledge.types import Context, GateVerdict, PageText, Retrieval, Vector

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agents.base import Agent, Speaker
-from agents.bids import TurnEvidence
 from agents.care import CareAgent, CarePolicy, detect_danger, measure_emotion, measure_outcry
 from agents.chitchat import ChitchatAgent, DeflectionAgent
 from agents.curated.agent import CURATED, CuratedAgent
@@ -24,6 +23,7 @@ from agents.question_search import Searcher
 from agents.routing.types import Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
+from agents.turn_evidence import TurnEvidence
 from agents.types import Answer, AnswerEvent, Done, Question
 from agents.verifier import Verifier
 from knowledge.text import fold

@@ -8,7 +8,7 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from agents.base import stream_answer
-from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
+from agents.bids import SURE, SURE_CLAIM, Bid, Rank
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
@@ -16,6 +16,7 @@ from agents.ticketing.draft import describe_ticket, draft_ticket
 from agents.ticketing.proposals import CREATE, DESCRIBE, WITHDRAW, read_decision
 from agents.ticketing.replies import TicketReplies
 from agents.ticketing.types import DONE, CustomerTicket, NewTicket, TicketOwner, Tickets, TicketState
+from agents.turn_evidence import TurnEvidence
 from agents.types import Answer, AnswerEvent, Outcome, Proposal, Question
 from agents.understanding.consent import Consent, Reply
 from agents.understanding.tickets import Category, Priority, Wish

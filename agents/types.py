@@ -8,12 +8,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agents.understanding.reading import Reading, read
-from agents.understanding.state import NOTHING_SAID, DialogueState
+from agents.understanding.state import NOTHING_SAID, DialogueState, Turn
 from knowledge.filters import Filter
 from knowledge.types import Retrieval, Vector
 
 if TYPE_CHECKING:  # the router's own vocabulary builds on this one
-    from agents.curated.types import CuratedMatch
     from agents.decision import Decision
     from agents.places import RelatedPlace
     from agents.routing.types import Route
@@ -45,23 +44,6 @@ class Outcome(StrEnum):
 CITING = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED})
 # The outcomes of an answer, however sure of it.
 GIVEN = CITING | {Outcome.LOW_CONFIDENCE}
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One earlier exchange of the conversation.
-
-    `complete_text` is the question as it was searched: the rewrite, else the text. `proposed`: the action that the
-    reply proposed, empty for none. `rows`: the reply held rows of the business database, is left out here, and models
-    do not see the turn.
-    """
-
-    question: str
-    complete_text: str
-    reply: str
-    suggestions: tuple[str, ...] = ()
-    proposed: str = ""
-    rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +107,46 @@ class Button:
     label: str
     url: str = ""
     message: str = ""
+
+
+class MatchStage(StrEnum):
+    """How a question matched its entry, the surest first."""
+
+    EXACT = "exact"
+    """The entry's own question."""
+    VARIANT = "variant"
+    """One of its other wordings."""
+    SIMILAR = "similar"
+
+
+@dataclass(frozen=True, slots=True)
+class CuratedEntry:
+    """What staff published; the answer is given word for word. `wordings`: all ways to ask, the question first."""
+
+    id: str
+    answer: str
+    wordings: tuple[str, ...]
+    buttons: tuple[Button, ...] = ()
+
+    @property
+    def question(self) -> str:
+        return self.wordings[0]
+
+
+@dataclass(frozen=True, slots=True)
+class CuratedMatch:
+    """An entry for a question.
+
+    `probability`: calibrated, that the entry answers it; `margin`: distance to the next entry with another answer;
+    `revision`: of the knowledge base at which the entries were read.
+    """
+
+    entry: CuratedEntry
+    wording: str
+    stage: MatchStage
+    probability: float
+    margin: float = 0.0
+    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)

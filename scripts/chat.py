@@ -20,7 +20,6 @@ import httpx
 from agents.types import Evidence, Replace, Routed, Token
 from app.auth.principal import DEFAULT_TENANT
 from app.chat.service import ChatService
-from app.chat.session import Message
 from app.chat.types import TurnDone, TurnStarted
 from app.errors import describe
 from app.hit_test.schemas import SearchResponse
@@ -30,6 +29,7 @@ from app.logging import configure_logging
 from app.main import open_container
 from app.private import keep_private
 from app.settings import load_settings
+from app.turns.types import Message
 from app.types import Proof
 from knowledge.errors import InvalidConfiguration, KnowledgeError
 

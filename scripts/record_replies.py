@@ -28,7 +28,8 @@ from agents.model_reading import ModelReader
 from agents.profile import TenantProfile
 from agents.prompt_library import PromptedMessages
 from agents.reader import PassageReader
-from agents.types import Question, Turn, Usage
+from agents.types import Question, Usage
+from agents.understanding.state import Turn
 from agents.verification.marks import strip_marks
 from agents.verification.wording import extract_pairs
 from knowledge.chunking import ChunkOptions, split_document

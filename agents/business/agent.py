@@ -10,7 +10,7 @@ from typing import Protocol
 
 from loguru import logger
 
-from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
+from agents.bids import SURE, SURE_CLAIM, Bid, Rank
 from agents.business.company_tools import CompanyTools
 from agents.business.database import BusinessDatabase
 from agents.business.engines.base import StatementFailed, StatementTooSlow
@@ -26,6 +26,7 @@ from agents.excerpt import cut_excerpt, is_whole
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
+from agents.turn_evidence import TurnEvidence
 from agents.types import Answer, AnswerEvent, Done, HandoffReason, HandoffRequest, Meta, Outcome, Question, Token, Usage
 from agents.understanding.tickets import Category
 from agents.wording.catalogue import say

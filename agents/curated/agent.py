@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
-from agents.bids import Bid, Rank, TurnEvidence
-from agents.curated.types import CuratedMatch, MatchStage
+from agents.bids import Bid, Rank
 from agents.language import is_reply_english
 from agents.passages.quotable import is_safe_text
 from agents.profile import TenantProfile
-from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Source, Token
+from agents.turn_evidence import TurnEvidence
+from agents.types import (
+    Answer,
+    AnswerEvent,
+    CuratedMatch,
+    Done,
+    Evidence,
+    MatchStage,
+    Meta,
+    Outcome,
+    Question,
+    Source,
+    Token,
+)
 from agents.wording.catalogue import say
 from knowledge.english import is_chinese
 from knowledge.text import fold

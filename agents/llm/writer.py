@@ -16,7 +16,8 @@ from agents.passages.quotable import is_safe_text
 from agents.passages.units import split_quotable_sentences
 from agents.profile import TenantProfile
 from agents.prompt_library import PromptedMessages, Prompts, join_lines, load_shipped_prompts
-from agents.types import Thinking, Turn, Usage
+from agents.types import Thinking, Usage
+from agents.understanding.state import Turn
 from agents.verification.marks import Mark, MarkScanner, strip_marks
 from agents.verification.meaning import ClaimMeaning
 from agents.verification.names import load_dictionary_names

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from agents.ticketing.proposals import CREATE
 from agents.ticketing.types import NewTicket
-from agents.types import Turn
 from agents.understanding.consent import Consent
 from agents.understanding.reading import read
+from agents.understanding.state import Turn
 from agents.understanding.tickets import MAX_SUBJECT_CHARS, detect_category, detect_priority, extract_ticket_subject
 from agents.wording.catalogue import say
 

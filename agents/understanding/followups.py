@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from agents.understanding.consent import Consent, Reply
 from agents.understanding.facts import has_all_facts
 from agents.understanding.question_words import strip_question_words
 from agents.understanding.reading import Reading
+from agents.understanding.state import Turn
 from knowledge.codes import find_first_code, replace_codes
-
-if TYPE_CHECKING:
-    from agents.types import Turn
 
 # A longer question says itself what it is about, unless a pronoun stands for it.
 MAX_FOLLOW_UP_CHARS = 20

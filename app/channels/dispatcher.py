@@ -16,12 +16,12 @@ from agents.wording.catalogue import say
 from app.attachments.types import Attachment
 from app.channels.errors import PlatformRefused
 from app.channels.types import ChannelReply, CitedSource, InboundKind, MediaFile, StoredMessage
-from app.chat.session import Message
 from app.desk.types import State
 from app.errors import AppError, Conflict, FileRejected
 from app.idempotency.types import KeptResponse, RetryKey
 from app.ids import create_id
 from app.limits.types import Requester
+from app.turns.types import Message
 from app.types import Proof, SessionKey, Side
 from knowledge.errors import InvalidDocument
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from loguru import logger
 
 from agents.base import stream_answer
-from agents.bids import TurnEvidence
 from agents.decision import Decision
 from agents.markup import clean_events
 from agents.pages import complete_from_page
 from agents.screening.types import Reason
+from agents.search_context import build_part_context, build_search_context
+from agents.turn_evidence import TurnEvidence
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed, SubQuestion, Usage
-from agents.understanding.context import build_part_context, build_search_context
 from agents.understanding.facts import has_all_facts
 from app.chat.account import Account
 from app.chat.evidence import Team, collect_evidence

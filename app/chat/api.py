@@ -11,13 +11,13 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from app.chat.flight import Flight
+from app.chat.parts import get_container
 from app.chat.schemas import ChatRequest, ChatResponse
-from app.chat.session import Message
 from app.chat.stream import HEADERS, RESTARTING, encode_frames, encode_kept_response, stream_with_pings
 from app.chat.streams import OpenStream, build_stream_response
 from app.chat.types import ChatEvent, TurnDone
 from app.errors import Overloaded, RateLimited, ShuttingDown, describe
-from app.http.deps import TurnTenant, get_container, read_proof
+from app.http.deps import TurnTenant, read_proof
 from app.http.direct import DirectRoute
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import list_failures
@@ -27,6 +27,7 @@ from app.idempotency.types import KeptResponse, RetryKey
 from app.ids import create_id
 from app.limits.leases import Lease
 from app.search.filter_requests import filter_from
+from app.turns.types import Message
 from app.types import SessionKey
 from knowledge.text import clean
 

@@ -10,12 +10,12 @@ from agents.types import Question
 from agents.wording.catalogue import say
 from app.chat.answer_pipeline import AnswerPipeline
 from app.chat.flight import Events
-from app.chat.session import Message
 from app.errors import QueueTimeout
 from app.limits.slots import TurnSlots
 from app.limits.types import LimitKind
 from app.limits.urgent import PATIENCE_SECONDS, UrgentReplies
 from app.metrics import Metrics
+from app.turns.types import Message
 
 
 class ComputationPool:

@@ -5,25 +5,34 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from loguru import logger
 
-from agents.bids import TurnEvidence
-from agents.curated.types import CuratedAnswers, CuratedMatch
 from agents.model_reading import ModelReader, ModelReading, can_be_read
 from agents.question_search import Searcher, search_question
 from agents.registry import Roster
 from agents.router import Router, apply_named_intents
 from agents.routing.types import OFF_TOPIC, Band, Intent, Route
 from agents.screening.classifier import Screening
-from agents.types import Question, Usage
+from agents.turn_evidence import TurnEvidence
+from agents.types import CuratedMatch, Question, Usage
 from app.chat.account import Account
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import KnowledgeError
 from knowledge.spelling import BaseSpeller
 from knowledge.tracing import start_span
 from knowledge.types import DocumentMeta, GateVerdict, Retrieval
+
+
+class CuratedAnswers(Protocol):
+    """The entries of one tenant."""
+
+    async def match(self, question: Question) -> CuratedMatch | None:
+        """Returns the entry that is likeliest to answer the complete question; None where none is near.
+
+        Raises nothing where the embedder is out of reach: exact wordings are found without it.
+        """
 
 
 @dataclass(frozen=True, slots=True)

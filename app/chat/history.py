@@ -6,15 +6,16 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agents.dialogue import build_state
 from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import split_sentences
-from agents.types import Question, Turn
+from agents.types import Question
 from agents.understanding.followups import find_choice, rewrite_by_rules
 from agents.understanding.reading import Reading
-from agents.understanding.state import NOTHING_SAID, DialogueState, build_state
-from app.chat.session import Message
+from agents.understanding.state import NOTHING_SAID, DialogueState, Turn
 from app.conversations.rows import read_proposal, select_readable
 from app.conversations.types import TurnRow
+from app.turns.types import Message
 from app.types import SessionKey
 
 if TYPE_CHECKING:

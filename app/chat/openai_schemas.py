@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, WithJsonSchema
 
-from agents.types import Turn
+from agents.understanding.state import Turn
 from app.chat.openai_allowed_values import AllowedValues
 from app.chat.openai_limits import ReplyLimits
 from app.chat.schemas import FILTER, MAX_BODY_CHARS

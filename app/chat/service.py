@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents.base import stream_answer
+from agents.dialogue import ATTACHMENT, add_turn
 from agents.llm.calls import record_calls
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Evidence, Meta, ModelCall, Outcome, Question, Replace, Routed, Token, Usage
 from agents.understanding.reading import Reading, read
-from agents.understanding.state import ATTACHMENT
 from app.attachments.service import AttachmentService
 from app.attachments.types import PICTURE_SENT, build_display_text
 from app.chat.account import Account
@@ -23,22 +23,21 @@ from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.hot_cache import CacheResult, HotCache
 from app.chat.running_answers import RunningAnswers
-from app.chat.session import Message, Sessions
+from app.chat.session import Sessions
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.contacts.places import read_place
 from app.conversations.access import Access
 from app.conversations.rows import find_rows_owner
 from app.conversations.turn_log import TurnLog
-from app.conversations.types import Claim, NewTurn
 from app.desk.gate import DeskGate, DeskReply
-from app.desk.types import Opening, QueueState
+from app.desk.types import QueueState
 from app.ids import create_id
 from app.limits.service import RateLimits
 from app.metrics import Metrics
 from app.privacy import find_personal_data
 from app.request_ids import get_traceparent
 from app.telemetry.service import Turns, begin_nothing
-from app.traces.types import TurnTrace
+from app.turns.types import Claim, Message, NewTurn, Opening, TurnTrace
 from app.types import SessionKey, Side
 from knowledge.text import clean
 from knowledge.tracing import run_within
@@ -311,7 +310,7 @@ class ChatService:
                     trace_id=message.trace_id,
                     trace=None if for_desk else turn.build_trace(done),
                     attachments=[one.build_brief() for one in message.attached],
-                    state=before.add_turn(question.text, answer, holder).to_json(),
+                    state=add_turn(before, question.text, answer, holder).to_json(),
                     page=read_place(message.page) if message.page else None,
                 )
             )

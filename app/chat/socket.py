@@ -14,20 +14,19 @@ from app.auth.claims import MAX_TOKEN_CHARS
 from app.auth.cookies import read_session_secret
 from app.auth.identity import build_proof
 from app.auth.principal import TALKING
-from app.chat.session import Message
+from app.chat.parts import Wiring
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
-from app.conversations.types import Claim
 from app.desk.api import After
 from app.desk.frames import build_message_body, is_seq
 from app.desk.signals import Signal, SignalKind, Throttle
 from app.desk.types import PAGE, Actor, DeskSession, Sender
 from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
-from app.http.deps import Wiring
 from app.http.fields import SessionId
 from app.http.sockets import PING_SECONDS, Hello, SlowClient, SocketLine, TurnedAway, open_line, refuse_connection, run
 from app.ids import create_id
 from app.limits.types import Requester
 from app.search.filter_requests import parse_filter
+from app.turns.types import Claim, Message
 from app.types import Proof, SessionKey, Side
 from knowledge.filters import Filter
 

@@ -8,9 +8,10 @@ from datetime import datetime
 
 from agents.types import Outcome
 from app.conversations.questions import hash_question
-from app.conversations.types import AskedTurn, NewTurn
+from app.conversations.types import AskedTurn
 from app.db.outbox import PendingEvent
 from app.privacy import mask_personal_data
+from app.turns.types import NewTurn
 
 KIND = "turns"
 KNOWLEDGE = "knowledge"

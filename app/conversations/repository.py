@@ -10,9 +10,10 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from agents.types import Outcome
 from app.conversations.tables import Conversation, StoredTurn
-from app.conversations.types import AskedTurn, NewTurn, TurnRow
+from app.conversations.types import AskedTurn, TurnRow
 from app.db.base import get_table
 from app.db.engine import DIALECTS, Database, Serialised
+from app.turns.types import NewTurn
 
 _ROW = tuple(getattr(StoredTurn, name) for name in TurnRow.__dataclass_fields__)
 _KEY = (Conversation.tenant_id == bindparam("tenant_id")) & (Conversation.session_id == bindparam("session_id"))

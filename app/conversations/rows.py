@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.types import Answer, Proposal, RowSource, Turn
+from agents.types import Answer, Proposal, RowSource
+from agents.understanding.state import Turn
 from app.conversations.types import TurnRow
 
 # Agents that look at a member's data; what they say may hold some without citing a row.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from agents.dialogue import ATTACHMENT
 from agents.types import Answer, HandoffReason, HandoffRequest, Question, RowSource, Source
 from agents.understanding.acts import Act
 from agents.understanding.reading import read
-from agents.understanding.state import ATTACHMENT
 from agents.understanding.tickets import Category, detect_category
 from app.conversations.types import TurnRow
 from app.privacy import mask_personal_data

@@ -26,12 +26,13 @@ from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.service import Desk
 from app.desk.states import is_silent
 from app.desk.triggers import get_priority, get_request, has_failed_twice, is_helpless, read_urgency
-from app.desk.types import ACTIVE, WAITING, DeskSession, Opening, QueueState, State
+from app.desk.types import ACTIVE, WAITING, DeskSession, QueueState, State
 from app.errors import Conflict, NotFound, RateLimited
+from app.turns.types import Opening
 from app.types import SessionKey
 
 if TYPE_CHECKING:
-    from app.chat.session import Message
+    from app.turns.types import Message
 
 
 # Who acknowledges what a customer writes to a person.

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.conversations.types import NewTurn, TurnNotKept
 from app.desk import moves, repository
 from app.desk import repository_messages as desk_messages
 from app.desk.moves import Step
@@ -16,6 +15,7 @@ from app.desk.partners import Partners
 from app.desk.states import is_silent
 from app.desk.types import WAITING, Actor, DeskSession, Event, Sender, State
 from app.request_ids import set_request_id
+from app.turns.types import NewTurn, TurnNotKept
 from app.types import SessionKey
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 from loguru import logger
 
 from agents.curated.book import Book, Wording, list_wordings
-from agents.curated.types import CuratedEntry, CuratedMatch
 from agents.curated.typical_meaning import compute_typical_meaning
+from agents.types import CuratedEntry, CuratedMatch
 from agents.understanding.reading import read
 from app.faqs.types import Faq
 from knowledge.embeddings.base import Embedder

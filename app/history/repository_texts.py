@@ -17,7 +17,7 @@ from app.history.terms import build_phrases, build_terms, is_prefix
 from app.types import SessionKey
 
 if TYPE_CHECKING:
-    from app.conversations.types import NewTurn
+    from app.turns.types import NewTurn
 
 TURN, MESSAGE, NOTE = "turn", "message", "note"
 _INSERT = insert(get_table(Table))

@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agents.question_search import Searcher, search_question
-from agents.types import Question, Turn, Usage
-from agents.understanding.context import build_search_context
+from agents.search_context import build_search_context
+from agents.types import Question, Usage
 from agents.understanding.reading import read
+from agents.understanding.state import Turn
 from app.chat.account import Account
 from app.chat.answer_pipeline import AnswerPipeline, PreparedMessage
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
-from app.chat.session import Message
 from app.errors import Conflict, InvalidRequest
 from app.hit_test.canaries import TrialSearch
 from app.hit_test.drop_reason import Search, Widths, find_drop_reason
 from app.hit_test.repository import ExpectedRepository
 from app.hit_test.trial import Dropped, Trial, TrialResult
 from app.tenants import TenantParts, Tenants
+from app.turns.types import Message
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.index import Snapshot
 from knowledge.text import clean

@@ -12,7 +12,8 @@ from agents.model_reading import ModelReader, ModelReading, RewriteGuard, can_be
 from agents.model_reading import read_understanding as read_guarded
 from agents.prompt_library import load_shipped_prompts
 from agents.routing.types import Intent
-from agents.types import Page, Proposal, Question, Turn, Usage
+from agents.types import Page, Proposal, Question, Usage
+from agents.understanding.state import Turn
 from knowledge.text import Analyzer
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
 from tests.agents.models import scripted

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from agents.pages import boost_page, complete_from_page, extract_page_subject, extract_page_text
-from agents.types import Page, Question, Turn
+from agents.types import Page, Question
+from agents.understanding.state import Turn
 from knowledge.types import PageText
 from tests.agents.support import candidate, page_candidate
 

@@ -8,10 +8,10 @@ from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.question_search import search_question
-from agents.types import Answer, Outcome, Question, Settled, SubQuestion, Turn
+from agents.types import Answer, Outcome, Question, Settled, SubQuestion
 from agents.understanding.followups import find_choice
 from agents.understanding.reading import read
-from agents.understanding.state import DialogueState
+from agents.understanding.state import DialogueState, Turn
 from agents.wording.catalogue import load_catalogue
 from knowledge.filters import Filter
 from knowledge.types import Candidate, Context, PageText, Retrieval, Vector

@@ -13,7 +13,8 @@ from agents.router import Router, RouterParts
 from agents.routing.types import Intent, Tier
 from agents.ticket import PROPOSAL_SECONDS, TicketAgent
 from agents.ticketing.types import TicketState
-from agents.types import Answer, Outcome, Proposal, Question, Turn
+from agents.types import Answer, Outcome, Proposal, Question
+from agents.understanding.state import Turn
 from agents.understanding.tickets import Priority
 from tests.agents.support import finish
 from tests.agents.tickets import MemoryTickets

@@ -5,13 +5,12 @@ from dataclasses import replace
 import pytest
 
 from agents.base import Agent
-from agents.curated.types import CuratedEntry, CuratedMatch, MatchStage
 from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.registry import AGENTS, AgentParts, Roster
 from agents.routing.types import Intent
-from agents.types import Done, Evidence, Meta, Question, Replace, Settled, Token
+from agents.types import CuratedEntry, CuratedMatch, Done, Evidence, MatchStage, Meta, Question, Replace, Settled, Token
 from tests.agents.business.shop import business_parts
 from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate
 from tests.agents.tickets import MemoryTickets

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.generator import Request
-from agents.types import Question, Turn
+from agents.types import Question
+from agents.understanding.state import Turn
 from knowledge.types import Chunk
 from scripts.record_replies import candidates_of, load_company
 

@@ -10,9 +10,10 @@ import httpx
 import pytest
 
 from agents.base import Agent
-from agents.bids import Bid, Rank, TurnEvidence
+from agents.bids import Bid, Rank
 from agents.registry import AGENTS, AgentParts
 from agents.routing.types import Intent, Tier
+from agents.turn_evidence import TurnEvidence
 from agents.types import AnswerEvent, Question
 from app.desk.states import RULES, TransitionRule
 from app.desk.types import Actor, Event, State

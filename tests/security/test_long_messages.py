@@ -25,10 +25,11 @@ from agents.profile import TenantProfile
 from agents.screening.features import extract_features
 from agents.screening.views import list_views
 from agents.ticketing.draft import describe_ticket
-from agents.types import Page, Question, Turn
+from agents.types import Page, Question
 from agents.understanding.facts import has_all_facts
 from agents.understanding.followups import fill_subject, rewrite_by_rules
 from agents.understanding.reading import Reading, read
+from agents.understanding.state import Turn
 from app.chat.guard import Guard, Rejected
 from app.conversations.questions import normalize_question
 from app.privacy import find_personal_data, mask_personal_data

@@ -9,8 +9,8 @@ from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.offline.queries import load_queries
 from agents.business.sample.database import seed_database
 from agents.business.schema import load_schema
-from agents.types import Turn
 from agents.understanding.followups import rewrite_by_rules
+from agents.understanding.state import Turn
 from knowledge.errors import InvalidConfiguration
 from tests.acceptance import part
 from tests.agents.business.asking import SHOP, TODAY, cases, wrong

@@ -6,13 +6,12 @@ import pytest
 
 from agents.base import get_final_answer
 from agents.curated.agent import CURATED, SIMILAR, CuratedAgent
-from agents.curated.types import CuratedEntry, CuratedMatch, MatchStage
 from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Band, Intent, Route, Tier, Trace
-from agents.types import Button, Evidence, Outcome, Question
+from agents.types import Button, CuratedEntry, CuratedMatch, Evidence, MatchStage, Outcome, Question
 from tests.agents.support import ANALYZER, FixedSearcher, candidate, retrieval
 
 ENTRY = CuratedEntry("f1", "运费由我们出。", ("退货的运费谁出",), (Button("查运费", message="运费多少"),))

@@ -20,7 +20,8 @@ from agents.generator import (
 )
 from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
-from agents.types import Turn, Usage
+from agents.types import Usage
+from agents.understanding.state import Turn
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import RETURNS, WARRANTY, Scripted, reply_of, request, scripted
 from tests.agents.support import page_candidate

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agents.search_context import list_earlier_questions
 from agents.types import Question
-from agents.understanding.context import list_earlier_questions
 from agents.understanding.reading import read
 from agents.understanding.state import DialogueState
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from agents.types import Turn
 from agents.understanding.facts import has_all_facts
 from agents.understanding.followups import rewrite_by_rules
+from agents.understanding.state import Turn
 
 
 def rewrite(text: str, previous: str, *, reply: str = "", suggestions: tuple[str, ...] = ()) -> str | None:

@@ -12,7 +12,8 @@ from agents.escalation import EscalationAgent
 from agents.language import is_reply_english
 from agents.profile import FALLBACK, ReplyLanguage, TenantProfile
 from agents.routing.types import Intent
-from agents.types import Proposal, Question, Turn
+from agents.types import Proposal, Question
+from agents.understanding.state import Turn
 from agents.wording.catalogue import LANGUAGES, load_catalogue, say
 from app.settings import Settings
 from tests.agents.support import finish

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from agents.bids import TurnEvidence
 from agents.knowledge import KnowledgePolicy
 from agents.llm.chat import ChatMessage
 from agents.llm.extractive import ExtractiveGenerator
@@ -19,7 +18,9 @@ from agents.model_reading import ModelReader
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Intent, Tier
-from agents.types import Question, Turn, Usage
+from agents.turn_evidence import TurnEvidence
+from agents.types import Question, Usage
+from agents.understanding.state import Turn
 from app.chat.account import Account
 from app.chat.evidence import Team, collect_evidence
 from knowledge.spelling import BaseSpeller

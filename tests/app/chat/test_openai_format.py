@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from agents.types import Answer, Outcome, Replace, Settled, Token, Turn, Usage
+from agents.types import Answer, Outcome, Replace, Settled, Token, Usage
+from agents.understanding.state import Turn
 from app.chat.openai_format import CORRECTION, ChunkWriter, build_completion, count_usage
 from app.chat.openai_limits import ReplyLimits
 from app.chat.openai_schemas import MAX_HISTORY_CHARS, CompletionRequest

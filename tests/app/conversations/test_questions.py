@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.types import Turn
 from agents.understanding.followups import rewrite_by_rules
+from agents.understanding.state import Turn
 from app.conversations.questions import is_same_question, normalize_question
 from app.privacy import find_personal_data, mask_personal_data
 

@@ -12,8 +12,8 @@ import pytest
 
 from agents.business.sample.database import seed_database
 from agents.model_reading import ModelReader, can_be_read
-from agents.types import Answer, Outcome, Question, RowSource, Turn
-from agents.understanding.state import DialogueState
+from agents.types import Answer, Outcome, Question, RowSource
+from agents.understanding.state import DialogueState, Turn
 from app.conversations.rows import find_rows_owner, select_readable
 from app.conversations.types import TurnRow
 from scripts.scripted_llm import Say, ScriptedLLM

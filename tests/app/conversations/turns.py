@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from app.conversations.types import NewTurn
+from app.turns.types import NewTurn
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from app.chat.session import Message
 from app.db.engine import Database
+from app.desk.human_desk import HumanDesk
 from app.desk.types import Actor, DeskMessage, Event, Sender, State
 from app.errors import Conflict, NotFound
 from app.tickets.repository import TicketFilter, TicketRepository
 from app.transcripts.repository import TranscriptRepository
-from app.wiring.desk import HumanDesk
+from app.turns.types import Message
 from app.wiring.erasure import forget_conversations
 from tests.app.desk.building import TENANT, assigned, desk_over, key, queued
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from agents.care import CRISIS_PRIORITY, EMOTION_PRIORITY
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Question
-from app.chat.session import Message
 from app.db.engine import Database
 from app.desk.gate import GateDecision
+from app.desk.human_desk import HumanDesk
 from app.desk.types import DeskSession, State
 from app.profiles.repository import ProfileRepository
 from app.retrieval import build_default_profile
 from app.settings import Settings
-from app.wiring.desk import HumanDesk
+from app.turns.types import Message
 from tests.app.desk.building import CLOSED_NOW, TENANT, assigned, closed_zone, desk_over, key, queued
 
 FURIOUS = "你们就是一群骗子！！垃圾公司，气死我了！！"

@@ -7,19 +7,19 @@ import pytest
 from sqlalchemy import update
 
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Question
-from app.chat.session import Message
 from app.db.base import now
 from app.db.engine import Database
+from app.desk.human_desk import HumanDesk
 from app.desk.queue_notices import build_left_notice
 from app.desk.tables import DeskSessionRow, DeskStaff
-from app.desk.types import Event, Sender, State
+from app.desk.types import Sender, State
 from app.errors import Conflict, NotFound
 from app.profiles.repository import ProfileRepository
 from app.retrieval import build_default_profile
 from app.settings import Settings
 from app.tickets.repository import TicketFilter, TicketRepository
 from app.transcripts.repository import TranscriptRepository
-from app.wiring.desk import HumanDesk
+from app.turns.types import Message
 from app.wiring.erasure import forget_conversations
 from tests.app.desk.building import CLOSED_NOW, TENANT, assigned, closed_zone, desk_over, key, queued
 
@@ -51,7 +51,7 @@ async def test_outside_business_hours_the_bot_goes_on_and_a_ticket_stands_for_th
     answer = Answer("好的。", Outcome.HANDOFF, "human_request", "escalation", handoff=request)
     decided = await desk.gate.decide_after_answer(Message(TENANT, "s", "转人工"), Question("转人工"), answer)
     assert decided.queue is not None and decided.queue.state is State.OUT_OF_HOURS
-    assert decided.opening is not None and decided.opening.event is Event.REQUEST_AFTER_HOURS
+    assert decided.opening is not None and decided.opening.after_hours
     assert decided.queue.ticket and decided.queue.ticket in decided.answer.reply
     assert decided.answer.reply == "好的。" + decided.added
     tickets, _ = await TicketRepository(database).load_page(TENANT, TicketFilter(session_id="s"))

@@ -9,7 +9,6 @@ from sqlalchemy import insert, update
 
 from app.chat.turn_events import build_turn_events
 from app.conversations.tables import Feedback
-from app.conversations.types import NewTurn
 from app.db.base import now
 from app.db.engine import Database
 from app.desk.repository_solutions import SolutionRepository
@@ -24,6 +23,7 @@ from app.gaps.repository_unanswered import count_questions
 from app.gaps.tables import GapItemRow
 from app.gaps.types import DraftOrigin, GapState, Miss, MissReason
 from app.tickets.tables import Ticket, TicketEvent
+from app.turns.types import NewTurn
 from app.types import SessionKey
 from app.wiring.erasure import forget_conversations
 from app.wiring.turns import build_turn_log

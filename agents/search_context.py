@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from agents.types import Question
 from agents.understanding.normalise import compile_whole_word, normalise_text
 from agents.understanding.reading import read
 from knowledge.types import Context
-
-if TYPE_CHECKING:
-    from agents.types import Question
 
 
 def list_earlier_questions(question: Question) -> tuple[str, ...]:
