@@ -108,11 +108,13 @@ class CareAgent:
         quote = None
         instructs = feeling.crisis
         if not feeling.crisis:
-            meant = question.expanded_reading
+            meant = question.utterance.expanded
             cause = find_cause(meant, danger)
             instructs = cause in _URGENT_CAUSES
             hurt = cause is Cause.SAFETY and meant.has_injury  # and needs a doctor
-            parts = [say("care_injury" if hurt else _OPENING_BY_CAUSE[cause], english, seed=question.text)]
+            parts = [
+                say("care_injury" if hurt else _OPENING_BY_CAUSE[cause], english, seed=question.utterance.original)
+            ]
             if not instructs:
                 offer, degraded = await self._find_offer(question, cause)
                 parts += [offer] if offer else []
@@ -150,7 +152,7 @@ class CareAgent:
 
 def measure_outcry(question: Question) -> Emotion:
     """Returns the emotion of the customer's own words; words that are repeated in the conversation weigh more."""
-    reading = question.reading
+    reading = question.utterance.reading
     return reading.emotion.add_repetitions(
         sum(read(turn.question).folded == reading.folded for turn in question.history)
     )
@@ -191,10 +193,10 @@ def detect_danger(question: Question, policy: CarePolicy) -> Safety | None:
     A danger that is uncertain is taken for a question where the documents answer it: to a lender most messages are
     close to fraud.
     """
-    danger = read_safety(question.reading, question.vector, policy.safety_head)
+    danger = read_safety(question.utterance.reading, question.vector, policy.safety_head)
     found = question.retrieval.confidence if question.retrieval is not None else 0.0
     doubted = danger is not None and danger.chance < CERTAIN and danger.kind is not Danger.SELF_HARM
-    if doubted and found >= DOCUMENTED and not question.reading.dangers:
+    if doubted and found >= DOCUMENTED and not question.utterance.reading.dangers:
         return None
     return danger
 

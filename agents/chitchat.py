@@ -42,11 +42,11 @@ class ChitchatAgent:
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        act = question.reading.act
+        act = question.utterance.reading.act
         intent = act.value if act in SMALL_TALK or act is Act.NOISE else "chitchat"
         profile = self._profile
         english = is_reply_english(question, profile)
-        reply = say(intent, english, seed=question.text, name=profile.get_name(english))
+        reply = say(intent, english, seed=question.utterance.original, name=profile.get_name(english))
         if intent == "greeting" and profile.welcome_message:
             reply = profile.welcome_message
         return stream_answer(
@@ -87,7 +87,7 @@ class DeflectionAgent:
         """See `Agent.run`."""
         english = is_reply_english(question, self._profile)
         topics = self._profile.suggested_questions[:MAX_SUGGESTIONS]
-        reply = say(self._intent, english, seed=question.text, name=self._profile.get_name(english))
+        reply = say(self._intent, english, seed=question.utterance.original, name=self._profile.get_name(english))
         if topics:
             reply += f"\n{say('topics', english)}" + "".join(f"\n- {topic}" for topic in topics)
         return stream_answer(

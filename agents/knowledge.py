@@ -43,6 +43,7 @@ from agents.types import (
 )
 from agents.understanding.answer_type import has_measure
 from agents.understanding.context import list_earlier_questions
+from agents.understanding.reading import read
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
@@ -166,7 +167,7 @@ class KnowledgeAgent:
         """
         started = time.perf_counter()
         english = self._is_english(question)
-        review = Review(question.complete_text, answer.reply, draft.fragments, draft.judged, english)
+        review = Review(question.utterance.complete_text, answer.reply, draft.fragments, draft.judged, english)
         may_ask = draft.usage.calls < question.max_calls and not draft.is_read_by_model
         with start_span("verify"):
             checked = await verifier.verify_review(review) if may_ask else verifier.check_review(review)
@@ -188,9 +189,9 @@ class KnowledgeAgent:
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.is_in_view)
         place = next((place for place, candidate in enumerate(passing) if candidate.chunk.is_in_view), None)
         before = list_earlier_questions(question)
-        context = "" if question.rewrite else "\n".join(before[-QUESTIONS:])
+        context = "" if question.utterance.rewrite else "\n".join(before[-QUESTIONS:])
         today, english = self._policy.today(), self._is_english(question)
-        asked, quotable = question.rewrite or question.normalized_text, _list_quotable_texts(fragments)
+        asked, quotable = question.utterance.searched_text, _list_quotable_texts(fragments)
         judged = await self._judge_texts(list_texts_to_judge(asked, context, quotable, today))
         return Request(
             asked,
@@ -198,7 +199,7 @@ class KnowledgeAgent:
             retrieval.terms,
             retrieval.idf,
             context=context,
-            original_question=question.text,
+            original_question=question.utterance.original,
             history=question.history,
             summary=question.summary,
             pictured=" ".join(question.pictured),
@@ -232,7 +233,7 @@ class KnowledgeAgent:
         )
 
     def _is_avoided(self, question: Question) -> bool:
-        asked = fold(question.complete_text)
+        asked = fold(question.utterance.complete_text)
         return any(topic in asked for topic in self._avoided)
 
     def _ask_about_other_subject(self, question: Question, retrieval: Retrieval) -> Answer | None:
@@ -250,7 +251,7 @@ class KnowledgeAgent:
         reply = say(
             "other_subject",
             self._is_english(question),
-            seed=question.text,
+            seed=question.utterance.original,
             asked=other.asked,
             other=other.found,
             question=other.question,
@@ -264,7 +265,7 @@ class KnowledgeAgent:
         versions = find_undecided_versions(retrieval.passing_candidates)
         if not versions:
             return None
-        choices = tuple(f"{question.complete_text}（{version}）" for version in versions[:MAX_SUGGESTIONS])
+        choices = tuple(f"{question.utterance.complete_text}（{version}）" for version in versions[:MAX_SUGGESTIONS])
         reply = say("which_version", self._is_english(question), versions="\n".join(f"- {each}" for each in versions))
         return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=choices)
 
@@ -273,7 +274,7 @@ class KnowledgeAgent:
         found = retrieval.passing_candidates[:RULING]
         if retrieval.parts or not found or any(candidate.chunk.question for candidate in found):
             return None  # a FAQ entry answers its question however it does
-        if has_measure(question.rewrite or question.normalized_text, [candidate.chunk.text for candidate in found]):
+        if has_measure(question.utterance.searched_text, [candidate.chunk.text for candidate in found]):
             return None
         near = list_related_places(candidate for candidate in found if not candidate.chunk.is_in_view)
         return self._build_refusal("fallback", Outcome.NO_EVIDENCE, self._is_english(question), near)
@@ -286,12 +287,12 @@ class KnowledgeAgent:
         """
         found = [candidate for candidate in retrieval.candidates if not candidate.chunk.is_in_view]
         meant = list_related_places(c for c in found if c.verdict is not GateVerdict.REFUSE)
-        if name := question.complete_reading.bare_name:
+        if name := read(question.utterance.complete_text).bare_name:
             meant = list_related_places((c for c in found if has_name(c.chunk, name)), whole=True) or meant
         english = self._is_english(question)
         if meant:
             topics = tuple(dict.fromkeys(place.suggestion for place in meant))
-            reply = _write_clarification(topics, english, question.text)
+            reply = _write_clarification(topics, english, question.utterance.original)
             return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=topics, related=meant)
         if set(retrieval.degraded) - {PROVISIONAL, READER}:  # these refuse as well as others
             return self._build_refusal("search_degraded", Outcome.CANNOT_ANSWER, english)

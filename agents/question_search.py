@@ -42,7 +42,7 @@ async def search_question(searcher: Searcher, question: Question) -> Retrieval:
         await asyncio.gather(
             *(
                 _search_whole(searcher, question, part, where)
-                for part in question.model_questions or (question.rewrite,)
+                for part in question.model_questions or (question.utterance.rewrite,)
             )
         )
     )
@@ -52,7 +52,7 @@ async def _search_whole(searcher: Searcher, question: Question, rewrite: str | N
     context, page = build_search_context(question), extract_page_text(question.page)
     rewrite = rewrite or _build_code_question(question)
     return await searcher.search(
-        question.normalized_text, rewrite=rewrite, vector=question.vector, where=where, context=context, page=page
+        question.utterance.normalized, rewrite=rewrite, vector=question.vector, where=where, context=context, page=page
     )
 
 
@@ -60,9 +60,9 @@ def _build_code_question(question: Question) -> str | None:
     """Returns a question for a message that is nothing but a code, which has no meaning to find it by; None
     for any other.
     """
-    mentions = question.reading.mentions
+    mentions = question.utterance.reading.mentions
     coded = mentions.alone and all(entity.kind in _CODES for entity in mentions.certain)
-    return f"{question.normalized_text}是什么" if coded else None
+    return f"{question.utterance.normalized}是什么" if coded else None
 
 
 async def _search_sub_questions(searcher: Searcher, question: Question, where: Filter) -> Retrieval:
@@ -72,7 +72,7 @@ async def _search_sub_questions(searcher: Searcher, question: Question, where: F
     """
     page = extract_page_text(question.page)
     whole, *found = await asyncio.gather(
-        _search_whole(searcher, question, question.rewrite, where),
+        _search_whole(searcher, question, question.utterance.rewrite, where),
         *(
             searcher.search(
                 part.text, vector=part.vector, where=where, context=build_part_context(question, place), page=page

@@ -148,7 +148,11 @@ class Roster:
         events = run_together(agents, question, english) if len(agents) > 1 else agents[0].run(question)
         async with aclosing(events):
             async for event in events:
-                yield Done(_remove_repetition(event.answer, question.text)) if isinstance(event, Done) else event
+                yield (
+                    Done(_remove_repetition(event.answer, question.utterance.original))
+                    if isinstance(event, Done)
+                    else event
+                )
 
     def _add_lookup(self, agents: tuple[Agent, ...]) -> tuple[Speaker, ...]:
         """Returns the agents of a route, where rows that hold nothing are followed by the knowledge base."""

@@ -85,10 +85,10 @@ class Router:
         """Returns at least one intent, with all that decided. Outages are named in `degraded`, never raised."""
         if read_decision(question, time.time()):  # 确认 alone would be small talk
             return Route((Intent.TICKET,), Trace(Tier.RULES, Band.HIGH, Intent.TICKET))
-        reading, meant = question.reading, question.expanded_reading
-        mentions = meant.mentions.add_candidates(load_shipped_extractor().convert_slots(question.slots)).add_names(
-            meant.text, self._parts.names
-        )
+        reading, meant = question.utterance.reading, question.utterance.expanded
+        mentions = meant.mentions.add_candidates(
+            load_shipped_extractor().convert_slots(question.utterance.slots)
+        ).add_names(meant.text, self._parts.names)
         if (intent := _INTENT_BY_ACT.get(reading.act)) and not (intent is Intent.NONSENSE and mentions.certain):
             return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
         entities, known, degraded = await self._resolve_entities(mentions, question.caller)
@@ -123,7 +123,7 @@ class Router:
         sure: frozenset[Intent],
     ) -> Route:
         thresholds = self._parts.thresholds
-        meant, vector, evidence = question.expanded_reading, question.vector, self._parts.evidence
+        meant, vector, evidence = question.utterance.expanded, question.vector, self._parts.evidence
         forced = sure | ({Intent.HUMAN_REQUEST} if meant.has_person_mention else set())
         closeness = None
         if evidence and vector is not None and meant.has_chinese:  # embedders put the languages apart

@@ -11,7 +11,6 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from agents.knowledge import KnowledgeAgent
 from agents.types import Done, Question
 from agents.understanding.normalise import normalise_text
+from agents.understanding.utterance import Utterance
 from app.chat.answer_pipeline import correct_spelling
 from app.chat.guard import Guard
 from app.embeddings.repository_local import SqliteEmbeddingCache
@@ -178,8 +178,7 @@ class Evaluation:
 
         async def answer(text: str, vector: Vector, where: Filter) -> AgentReply:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
-            question = Question(text, vector=vector)
-            question = replace(question, rewrite=await correct_spelling(retriever.speller, question))
+            question = Question(await correct_spelling(retriever.speller, Utterance(text)), vector=vector)
             async for event in agent.run(question):
                 if isinstance(event, Done):
                     return AgentReply(event.answer.outcome.value, event.answer.reply)

@@ -29,6 +29,7 @@ from agents.profile import TenantProfile
 from agents.prompt_library import PromptedMessages
 from agents.reader import PassageReader
 from agents.types import Question, Turn, Usage
+from agents.understanding.utterance import Utterance
 from agents.verification.marks import strip_marks
 from agents.verification.wording import extract_pairs
 from knowledge.chunking import ChunkOptions, split_document
@@ -91,7 +92,7 @@ class Recorder:
         history: tuple[Turn, ...] = ()
         for place, text in enumerate(says):
             model = self._plain if place % 2 else self._shaped
-            question, standalone = Question(text, history=history), text
+            question, standalone = Question(Utterance(text), history=history), text
             row: dict[str, Any] = {"company": company, "question": text}
             row["before"] = [[turn.question, turn.reply] for turn in history]
             if history:

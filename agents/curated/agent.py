@@ -79,7 +79,7 @@ class CuratedAgent:
         )
 
     def _is_avoided(self, question: Question) -> bool:
-        asked = fold(question.complete_text)
+        asked = fold(question.utterance.complete_text)
         return any(topic in asked for topic in self._avoided)
 
 

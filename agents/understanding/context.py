@@ -18,7 +18,7 @@ def list_earlier_questions(question: Question) -> tuple[str, ...]:
     its pictures.
     """
     questions = question.state.context.questions
-    for what in question.reading.withdrawn_words:
+    for what in question.utterance.reading.withdrawn_words:
         questions = tuple(compile_whole_word(what).sub("", before) for before in questions)
     return *questions, *question.pictured
 
@@ -36,7 +36,7 @@ def build_search_context(question: Question) -> Context:
     return replace(
         context,
         questions=questions,
-        message=read(question.normalized_text).text_without_dates,
+        message=read(question.utterance.normalized).text_without_dates,
         vector=question.context_vector,
     )
 

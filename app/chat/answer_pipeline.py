@@ -18,6 +18,7 @@ from agents.screening.types import Reason
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed, SubQuestion, Usage
 from agents.understanding.context import build_part_context, build_search_context
 from agents.understanding.facts import has_all_facts
+from agents.understanding.utterance import RewriteKind, Utterance
 from app.chat.account import Account
 from app.chat.evidence import Team, collect_evidence
 from app.chat.flight import Events
@@ -33,13 +34,10 @@ from knowledge.types import Vector
 
 @dataclass(frozen=True, slots=True)
 class PreparedMessage:
-    """A message as its tenant's team gets it. picked: it chose of what the last reply offered; rejected: why nobody is
-    to answer it.
-    """
+    """A message as its tenant's team gets it. rejected: why nobody is to answer it."""
 
     team: Team
     question: Question
-    picked: bool
     rejected: Reason | None
 
 
@@ -75,7 +73,6 @@ class AnswerPipeline:
                 yield event
             self._metrics.add_answer(tenant, answer)
             return
-        asked = heard.question
         turn, decision = await self.decide(heard, account)
         self._metrics.add_route(tenant, turn.route)
         account.add_usage(Usage(), turn.route.degraded)
@@ -83,8 +80,7 @@ class AnswerPipeline:
         if len(decision.intents) > 1:  # who else speaks answers some of the questions
             question = replace(question, sub_questions=())
         intent = "+".join(decision.intents)
-        read = question.rewrite if question.rewrite != asked.rewrite else None
-        yield Routed(question.complete_text, turn.route, decision, read, turn.retrieval, team.basis)
+        yield Routed(question.utterance, turn.route, decision, turn.retrieval, team.basis)
         acting = run_in_span(
             team.roster.run(question, decision.intents), start_span("agent", {"yingda.intent": intent})
         )
@@ -101,32 +97,32 @@ class AnswerPipeline:
         """Prepares a message for the search: embeds it, corrects its typos, splits it into its questions and screens
         it.
         """
-        picked, embedder = question.rewrite is not None, team.embedder
-        embedding = asyncio.create_task(_embed_text(embedder, question.normalized_text), name="embedding")
+        utterance, embedder = question.utterance, team.embedder
+        embedding = asyncio.create_task(_embed_text(embedder, utterance.normalized), name="embedding")
         context = build_search_context(question)
-        behind = continuity.build_contextual_message(question.normalized_text, context) if context else None
+        behind = continuity.build_contextual_message(utterance.normalized, context) if context else None
         told = asyncio.create_task(_embed_text(embedder, behind))
-        if not picked:
-            question = replace(question, sub_questions=tuple(map(SubQuestion, question.reading.sub_question_texts)))
+        if utterance.get_rewrite(RewriteKind.CHOICE) is None:
+            question = replace(question, sub_questions=tuple(map(SubQuestion, utterance.reading.sub_question_texts)))
         parts = asyncio.create_task(_embed_parts(embedder, question), name="parts")
         screening = team.screening()
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
-            seen = screening.extract_features(question.text) if screening else None
-            corrected = await correct_spelling(team.speller, question)
+            seen = screening.extract_features(utterance.original) if screening else None
+            corrected = await correct_spelling(team.speller, utterance)
             question = replace(question, vector=await embedding, context_vector=await told, sub_questions=await parts)
         finally:
             for task in (embedding, told, parts):
                 task.cancel()
         account.record_step("embed")
         with start_span("screen"):
-            reason = screening.check(question.text, question.vector, seen).reason if screening else None
+            reason = screening.check(utterance.original, question.vector, seen).reason if screening else None
         account.record_step("screen")
-        return PreparedMessage(team, complete_from_page(replace(question, rewrite=corrected)), picked, reason)
+        return PreparedMessage(team, complete_from_page(replace(question, utterance=corrected)), reason)
 
     async def decide(self, heard: PreparedMessage, account: Account) -> tuple[TurnEvidence, Decision]:
         """Collects the evidence for a message and decides which agents answer it."""
-        turn = await collect_evidence(heard.team, heard.question, account, picked=heard.picked)
+        turn = await collect_evidence(heard.team, heard.question, account)
         with start_span("decide"):
             return turn, heard.team.roster.decide(turn)
 
@@ -157,12 +153,12 @@ async def _embed_text(embedder: Embedder, text: str | None) -> Vector | None:
         return None
 
 
-async def correct_spelling(speller: BaseSpeller, question: Question) -> str | None:
-    """Returns the question's rewrite with typos corrected. The original is searched as well, and no number
-    may change.
+async def correct_spelling(speller: BaseSpeller, utterance: Utterance) -> Utterance:
+    """Returns the utterance with its typos corrected in a rewrite. The original is searched as well, and no number may
+    change.
     """
-    asked = question.rewrite or question.normalized_text
+    asked = utterance.searched_text
     corrected = (await speller.correct(asked)).text
     if corrected == asked or not has_all_facts(asked, corrected):
-        return question.rewrite
-    return corrected
+        return utterance
+    return utterance.add_rewrite(corrected, RewriteKind.SPELLING)

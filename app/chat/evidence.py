@@ -18,6 +18,7 @@ from agents.router import Router, apply_named_intents
 from agents.routing.types import OFF_TOPIC, Band, Intent, Route
 from agents.screening.classifier import Screening
 from agents.types import Question, Usage
+from agents.understanding.utterance import RewriteKind
 from app.chat.account import Account
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import KnowledgeError
@@ -48,13 +49,14 @@ class Team:
     curated: CuratedAnswers | None = None
 
 
-async def collect_evidence(team: Team, question: Question, account: Account, *, picked: bool = False) -> TurnEvidence:
-    """What the agents bid on. picked: the message chose of what the last reply offered, so that nothing is unclear.
+async def collect_evidence(team: Team, question: Question, account: Account) -> TurnEvidence:
+    """What the agents bid on.
 
     A model reads what comes behind other messages while it is searched and routed, and what these leave in doubt
-    afterwards. What was found is judged by a model once: as soon as the question is understood. Whoever is in danger or
-    beside themselves waits for no model.
+    afterwards; a choice of what the last reply offered is clear. What was found is judged by a model once: as soon as
+    the question is understood. Whoever is in danger or beside themselves waits for no model.
     """
+    picked = question.utterance.get_rewrite(RewriteKind.CHOICE) is not None
     model = team.understanding if not picked and can_be_read(question) else None
     model = model if model and model.trusted() else None
     reading = asyncio.create_task(model.read(question), name="understanding") if model and question.history else None
@@ -97,8 +99,9 @@ async def _apply_reading(
     passages that answer it.
     """
     heard = understood.apply_to(question)
+    before, after = question.utterance, heard.utterance
     route, searched = turn.route, replace(heard, retrieval=turn.retrieval, curated=turn.question.curated)
-    if not judged or (heard.rewrite, heard.slots) != (question.rewrite, question.slots):
+    if not judged or (after.rewrite, after.slots) != (before.rewrite, before.slots):
         route, searched = await _search_and_route(team, heard, team.searcher)
     answered = searched.retrieval is not None and searched.retrieval.verdict is GateVerdict.PASS
     intents = understood.intents.difference(OFF_TOPIC) if answered else understood.intents

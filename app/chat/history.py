@@ -10,8 +10,8 @@ from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import split_sentences
 from agents.types import Question, Turn
 from agents.understanding.followups import find_choice, rewrite_by_rules
-from agents.understanding.reading import Reading
 from agents.understanding.state import NOTHING_SAID, DialogueState, build_state
+from agents.understanding.utterance import RewriteKind, Utterance
 from app.chat.session import Message
 from app.conversations.rows import read_proposal, select_readable
 from app.conversations.types import TurnRow
@@ -46,7 +46,7 @@ class History:
         self._rows_to_model = rows_to_model
         self._texts = texts
 
-    async def build_question(self, message: Message, reading: Reading) -> Question:
+    async def build_question(self, message: Message, utterance: Utterance) -> Question:
         """Builds the question with its history, what it picks or leaves out, and what the last turn proposed."""
         rows = await self._load_rows(message)
         turns: tuple[Turn, ...] = ()
@@ -57,10 +57,7 @@ class History:
                 else self._select_readable(message, rows)
             )
         return Question(
-            reading.text,
-            reading=reading,
-            rewrite=find_choice(reading, turns),
-            follow_up=rewrite_by_rules(reading.text, turns),
+            _complete_utterance(utterance, turns),
             history=turns,
             summary=await self._summarize_earlier(message)
             if self._turns and self._turns in (len(turns), len(rows))
@@ -68,7 +65,7 @@ class History:
             page=message.page,
             caller=message.caller,
             where=message.where,
-            pictured=await self._read_pictures(message, rows) if reading.text else (),
+            pictured=await self._read_pictures(message, rows) if utterance.original else (),
             state=self._derive_state(message, rows),
             session=message.session_id,
             proposal=read_proposal(rows[-1]) if rows and rows[-1].rows_of in ("", message.caller) else None,
@@ -116,6 +113,12 @@ class History:
                 message.tenant, message.session_id, self._turns, SUMMARISED, known
             )
         return "；".join(dict.fromkeys(question[:SUMMARISED_CHARS] for question in asked))
+
+
+def _complete_utterance(utterance: Utterance, turns: Sequence[Turn]) -> Utterance:
+    """Completes an utterance by what it leaves out, and by what it chooses, which alone is surely meant."""
+    completed = utterance.add_rewrite(rewrite_by_rules(utterance.original, turns), RewriteKind.RULES, searched=False)
+    return completed.add_rewrite(find_choice(utterance.reading, turns), RewriteKind.CHOICE)
 
 
 def _rewrite_turns(history: Iterable[Turn]) -> tuple[Turn, ...]:

@@ -49,7 +49,7 @@ async def recommend_knowledge(
 ) -> AdviceOut:
     """Fragments of the knowledge base for the customer's last message, and a draft of a reply."""
     asked = await _build_question(wiring, tenant, session_id, question)
-    if not asked.text:
+    if not asked.utterance.original:
         raise Conflict("顾客还没有说过话，请在 question 里写明要查什么。", code="nothing_asked")
     roster = (await wiring.tenants.get_parts(tenant)).team.roster
     async with wiring.limits.slots.open_slot(tenant):

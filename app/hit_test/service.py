@@ -7,7 +7,7 @@ from dataclasses import replace
 from agents.question_search import Searcher, search_question
 from agents.types import Question, Turn, Usage
 from agents.understanding.context import build_search_context
-from agents.understanding.reading import read
+from agents.understanding.utterance import Utterance
 from app.chat.account import Account
 from app.chat.answer_pipeline import AnswerPipeline, PreparedMessage
 from app.chat.guard import Guard, Rejected
@@ -87,7 +87,7 @@ class HitTest:
         found = await self._search_passages(heard, question, trial)
         snapshot = trying.snapshot if trying else parts.retriever.index.get_snapshot()
         return TrialResult(
-            text=question.text,
+            text=question.utterance.original,
             found=found,
             timings_ms=found.timings_ms | {"embed": account.ms["embed"]},
             degraded=tuple(dict.fromkeys((*found.degraded, *account.degraded))),
@@ -101,7 +101,7 @@ class HitTest:
         """As the chat reads a message behind others that its client tells."""
         before = tuple(Turn(asked, asked, "") for asked in (clean(each).strip() for each in history) if asked)
         return await self._history.build_question(
-            Message(tenant, "", text, new_session=True, history=before), read(text)
+            Message(tenant, "", text, new_session=True, history=before), Utterance(text)
         )
 
     async def _search_passages(self, heard: PreparedMessage, question: Question, trial: Trial) -> Retrieval:
@@ -127,7 +127,7 @@ class HitTest:
         own = parts.tuned.settings
         widths = Widths(own.vector_top_k, own.bm25_top_k)
         stored = stored or await self._expected.find(tenant, expected)
-        meant = question.normalized_text, question.rewrite, trial.where, build_search_context(question)
+        meant = question.utterance.normalized, question.utterance.rewrite, trial.where, build_search_context(question)
         choice = await parts.retriever.choose_versions(*meant)
         return await find_drop_reason(stored, Search(snapshot, question, trial.where, found, choice.excluded), widths)
 

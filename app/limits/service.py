@@ -10,6 +10,7 @@ from math import ceil
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.types import Question
+from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import say
 from app.errors import AppError, Overloaded, RateLimited
 from app.limits.leases import Lease, LeaseRequest, Leases, MemoryLeases
@@ -102,7 +103,7 @@ class RateLimits:
         """The error, a moment later, in the language of the message."""
         await self.pause()
         key = "too_busy" if isinstance(error, Overloaded) else "too_often"
-        error.message = say(key, is_reply_english(Question(text), TenantProfile()))
+        error.message = say(key, is_reply_english(Question(Utterance(text)), TenantProfile()))
         return error
 
     def open_turn(self, tenant: str, sender: Requester, session_id: str, text: str) -> Admission:

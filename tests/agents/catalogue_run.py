@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.types import Answer, Done, Evidence, Outcome, Question
+from agents.understanding.utterance import Utterance
 from app.chat.answer_pipeline import correct_spelling
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.embeddings.base import Embedder
@@ -47,8 +48,7 @@ async def judged_catalogue(catalogue: Catalogue, embedder: Embedder) -> list[Jud
         agent = KnowledgeAgent(retriever, ExtractiveGenerator(analyzer, 3), policy)
         results = []
         for asked in catalogue.questions:
-            question = Question(asked.text)
-            question = replace(question, rewrite=await correct_spelling(retriever.speller, question))
+            question = Question(await correct_spelling(retriever.speller, Utterance(asked.text)))
             retrieval: Retrieval | None = None
             async for event in agent.run(question):
                 if isinstance(event, Evidence):

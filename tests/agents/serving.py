@@ -10,6 +10,7 @@ from agents.router import Router, RouterParts
 from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import IntentHead, fit_head
 from agents.types import Answer, Question
+from agents.understanding.utterance import Utterance
 from knowledge.embeddings.hash import HashEmbedder
 from tests.agents.support import ANALYZER, FixedSearcher, finish
 
@@ -23,7 +24,7 @@ async def served(text: str) -> tuple[tuple[str, ...], Answer]:
     if not _HEADS:
         _HEADS.append(await fit_head(embedder, load_shipped_anchors()))
     parts = AgentParts(FixedSearcher(), ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
-    roster, question = Roster.from_parts(parts), Question(text, vector=await embedder.embed_question(text))
+    roster, question = Roster.from_parts(parts), Question(Utterance(text), vector=await embedder.embed_question(text))
     route = await Router(RouterParts(_HEADS[0])).route(question)
     decision = roster.decide(roster.build_evidence(question, route))
     return decision.intents, await finish([event async for event in roster.run(question, decision.intents)])

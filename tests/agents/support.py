@@ -8,6 +8,7 @@ from dataclasses import replace
 from agents.generator import Citation, Request, Text
 from agents.llm.extractive import ExtractiveGenerator
 from agents.types import Answer, AnswerEvent, Done, Question, Replace, Source, Token
+from agents.understanding.utterance import RewriteKind, Utterance
 from knowledge.filters import Filter
 from knowledge.text import Analyzer
 from knowledge.types import PAGE_ID, Candidate, Chunk, Context, DocumentMeta, GateVerdict, PageText, Retrieval, Vector
@@ -113,4 +114,4 @@ def fragments_of(answer: Answer) -> list[Source]:
 
 def ask(text: str, rewrite: str | None = None) -> Question:
     """A question without history."""
-    return Question(text, rewrite)
+    return Question(Utterance(text).add_rewrite(rewrite, RewriteKind.MODEL))

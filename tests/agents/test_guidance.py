@@ -13,6 +13,7 @@ from agents.care import CareAgent, CarePolicy
 from agents.guidance import Guidance
 from agents.heads.guidance import GuidanceHead, fit_guidance_head, list_guidance_examples
 from agents.types import Answer, Question
+from agents.understanding.utterance import Utterance
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from knowledge.embeddings.base import Embedder, Kind
@@ -45,7 +46,7 @@ async def cared(head: GuidanceHead, embedder: Embedder, text: str, *found: Candi
     meaning = Meaning(embedder)
     await meaning.learn([one.chunk for one in found])
     agent = CareAgent(CarePolicy(guidance=Guidance(head, meaning)))
-    question = replace(Question(text, vector=vector), retrieval=retrieval(text, *found))
+    question = replace(Question(Utterance(text), vector=vector), retrieval=retrieval(text, *found))
     return await finish([event async for event in agent.run(question)])
 
 
@@ -89,7 +90,7 @@ class Broken(Embedder):
 async def test_without_vectors_of_the_sentences_nothing_is_quoted(head: GuidanceHead, e5: Embedder) -> None:
     vector = await e5.embed_question(MESSAGE)
     agent = CareAgent(CarePolicy(guidance=Guidance(head, Meaning(Broken()))))
-    question = replace(Question(MESSAGE, vector=vector), retrieval=retrieval(MESSAGE, candidate(SECTION)))
+    question = replace(Question(Utterance(MESSAGE), vector=vector), retrieval=retrieval(MESSAGE, candidate(SECTION)))
     answer = await finish([event async for event in agent.run(question)])
     assert answer.sources == () and answer.instructs
 

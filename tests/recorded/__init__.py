@@ -13,6 +13,7 @@ from typing import Any
 
 from agents.generator import Request
 from agents.types import Question, Turn
+from agents.understanding.utterance import Utterance
 from knowledge.types import Chunk
 from scripts.record_replies import candidates_of, load_company
 
@@ -37,7 +38,7 @@ class RecordedReply:
 
     @property
     def asked(self) -> Question:
-        return Question(self.question, history=self._history)
+        return Question(Utterance(self.question), history=self._history)
 
     @property
     def request(self) -> Request:

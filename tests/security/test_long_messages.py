@@ -29,6 +29,7 @@ from agents.types import Page, Question, Turn
 from agents.understanding.facts import has_all_facts
 from agents.understanding.followups import fill_subject, rewrite_by_rules
 from agents.understanding.reading import Reading, read
+from agents.understanding.utterance import Utterance
 from app.chat.guard import Guard, Rejected
 from app.conversations.questions import normalize_question
 from app.privacy import find_personal_data, mask_personal_data
@@ -85,7 +86,7 @@ def readers() -> dict[str, Reader]:
         "tickets": describe_ticket,
         **{name: partial(_read, name) for name, value in vars(Reading).items() if isinstance(value, cached_property)},
         "safety": lambda text: read_safety(read(text), None, None),
-        "language": lambda text: is_reply_english(Question(text), TenantProfile()),
+        "language": lambda text: is_reply_english(Question(Utterance(text)), TenantProfile()),
         "rewriter": lambda text: (rewrite_by_rules(text, [earlier]), fill_subject(text, "YS-V8")),
         "facts": lambda text: has_all_facts(text, text + "？"),
         "business": lambda text: queries.find_sure_intents(text, member=True),
@@ -93,7 +94,7 @@ def readers() -> dict[str, Reader]:
         "tokens": analyzer.tokenize,
         "occurring": analyzer.find_occurrences,
         "spelling": lambda text: speller.correct(text),
-        "page": lambda text: (complete_from_page(Question(text, page=page)), build_passage(in_view, [text])),
+        "page": lambda text: (complete_from_page(Question(Utterance(text), page=page)), build_passage(in_view, [text])),
         "guard": Guard(MAX_CHARS).check,
     }
 

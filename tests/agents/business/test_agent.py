@@ -17,6 +17,7 @@ from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Done, Outcome, Question, Replace, RowSource, Source, Token
+from agents.understanding.utterance import Utterance
 from agents.wording import catalogue
 from scripts.scripted_llm import Behaviour, Say
 from tests.agents.business.shop import CALLER, NoQueries, Twins, business_parts, shop_queries, twins
@@ -37,7 +38,7 @@ async def twin() -> AsyncIterator[Twins]:
 
 
 def asking(text: str, caller: str = CALLER) -> Question:
-    return Question(text, caller=caller)
+    return Question(Utterance(text), caller=caller)
 
 
 def say(sql: str | None) -> Say:

@@ -23,6 +23,7 @@ from agents.types import Question
 from agents.understanding.causes import Cause
 from agents.understanding.reading import read
 from agents.understanding.safety import Danger
+from agents.understanding.utterance import Utterance
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from knowledge.embeddings.base import Embedder
@@ -48,7 +49,10 @@ def policy(embedding_cache: SqliteEmbeddingCache) -> CarePolicy:
 
 async def heard(texts: Sequence[str], policy: CarePolicy, cache: SqliteEmbeddingCache) -> list[Danger | None]:
     vectors = await get_embedder("e5", cache).embed_questions([read(text).normalized_text for text in texts])
-    found = [detect_danger(Question(text, vector=vector), policy) for text, vector in zip(texts, vectors, strict=True)]
+    found = [
+        detect_danger(Question(Utterance(text), vector=vector), policy)
+        for text, vector in zip(texts, vectors, strict=True)
+    ]
     return [None if safety is None else safety.kind for safety in found]
 
 

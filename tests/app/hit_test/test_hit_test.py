@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import func, select
 
 from agents.types import Question
+from agents.understanding.utterance import Utterance
 from app.conversations.tables import StoredTurn
 from app.hit_test.drop_reason import Search, Widths, find_drop_reason
 from app.hit_test.trial import Stage, Stored
@@ -85,7 +86,7 @@ async def test_what_was_expected_is_followed_to_where_it_was_dropped(
 
     parts = await product.container.tenants.get_parts("default")
     found = await parts.retriever.search(QUESTION, explain=True)
-    search = Search(parts.retriever.index.get_snapshot(), Question(QUESTION), EVERYTHING, found)
+    search = Search(parts.retriever.index.get_snapshot(), Question(Utterance(QUESTION)), EVERYTHING, found)
     fresh = Stored(DocumentMeta("d", "新.md", "新"), frozenset({"of the next revision"}), True, None, None)
     assert (await find_drop_reason(fresh, search, Widths(5, 5))).stage is Stage.NOT_INDEXED
 
