@@ -33,6 +33,7 @@ from agents.types import (
     AnswerEvent,
     Done,
     Evidence,
+    Findings,
     Meta,
     Outcome,
     Question,
@@ -106,7 +107,7 @@ class KnowledgeAgent:
             return Bid(Intent.KNOWLEDGE_QA, turn.retrieval.confidence, "found", Rank.LOOKS_UP, joins=joins)
         return Bid(Intent.KNOWLEDGE_QA, 0.5 if asked else 0.3, "nothing found", Rank.LOOKS_UP, joins=asked)
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         yield Meta(self.name, "knowledge")
         if self._is_avoided(question):
@@ -114,12 +115,14 @@ class KnowledgeAgent:
             yield Token(answer.reply)
             yield _build_done(answer)
             return
-        retrieval = question.retrieval or await search_question(self._searcher, question)
+        retrieval = findings.retrieval or await search_question(self._searcher, question, findings)
         yield Evidence(question, retrieval)
-        async for event in self._stream_reply(question, retrieval):
+        async for event in self._stream_reply(question, findings, retrieval):
             yield event
 
-    async def _stream_reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
+    async def _stream_reply(
+        self, question: Question, findings: Findings, retrieval: Retrieval
+    ) -> AsyncGenerator[AnswerEvent]:
         """Yields the events for what was found."""
         answer = (
             self._ask_about_other_subject(question, retrieval)
@@ -127,17 +130,19 @@ class KnowledgeAgent:
             or self._refuse_without_measure(question, retrieval)
         )
         if answer is None and retrieval.verdict is GateVerdict.PASS:
-            async for event in self._stream_found_answer(question, retrieval):
+            async for event in self._stream_found_answer(question, findings, retrieval):
                 yield event
             return
         answer = answer or self._answer_without_evidence(question, retrieval)
         yield Token(answer.reply)
         yield _build_done(answer, retrieval)
 
-    async def _stream_found_answer(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
+    async def _stream_found_answer(
+        self, question: Question, findings: Findings, retrieval: Retrieval
+    ) -> AsyncGenerator[AnswerEvent]:
         """Yields a curated answer or the generator's, under a disclaimer where it is not sure enough."""
         started = time.perf_counter()
-        request = await self._build_request(question, retrieval)
+        request = await self._build_request(question, findings, retrieval)
         draft = Draft(request, confident=is_confident(retrieval, self._policy.confident))
         if request.best.question is not None and not request.sub_requests:
             for text in draft.quote_curated_answer():
@@ -182,10 +187,10 @@ class KnowledgeAgent:
             verified=checked.verified,
         )
 
-    async def _build_request(self, question: Question, retrieval: Retrieval) -> Request:
+    async def _build_request(self, question: Question, findings: Findings, retrieval: Retrieval) -> Request:
         """Builds the generator's request from what passed the gate."""
-        found = retrieval.passing_candidates if retrieval.parts else keep_article(question, retrieval)
-        passing = boost_page(found, question.page, self._policy.page_boost)
+        kept = retrieval.passing_candidates if retrieval.parts else keep_article(question, retrieval)
+        passing = boost_page(kept, question.page, self._policy.page_boost)
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.is_in_view)
         place = next((place for place, candidate in enumerate(passing) if candidate.chunk.is_in_view), None)
         before = list_earlier_questions(question)
@@ -209,9 +214,8 @@ class KnowledgeAgent:
             today=today,
             computed=compute_date_sentence(asked, context, quotable, today, english, judged) or "",
             judged=judged,
-            vector=question.vector,
-            context_vector=question.context_vector,
-            sub_requests=build_sub_requests(question, retrieval, fragments, before),
+            vectors=findings.vectors,
+            sub_requests=build_sub_requests(question, findings, retrieval, fragments, before),
             superseded=format_version(passing[0].chunk.document.product_version) if retrieval.superseded else "",
         )
 

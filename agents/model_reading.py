@@ -20,7 +20,7 @@ from agents.prompt_library import PromptedMessages, Prompts, join_lines, load_sh
 from agents.routing.types import OFF_TOPIC, Intent
 from agents.shapes import TEXT, Shape, build_list_schema, build_object_schema
 from agents.ticketing.proposals import read_decision
-from agents.types import Question, Turn, Usage
+from agents.types import Question, SubQuestion, Turn, Usage
 from agents.understanding.acts import Act
 from agents.understanding.facts import has_all_facts, has_most_words, has_new_facts, has_new_words, has_shared_words
 from agents.understanding.utterance import RewriteKind
@@ -75,9 +75,12 @@ class ModelReading:
         return replace(
             question,
             utterance=replace(utterance, slots=tuple(self.slots.items()), language=self.language),
-            model_questions=self.questions if len(self.questions) > 1 else (),
-            sub_questions=() if self.questions else question.sub_questions,
+            sub_questions=self._list_sub_questions() if self.questions else question.sub_questions,
         )
+
+    def _list_sub_questions(self) -> tuple[SubQuestion, ...]:
+        several = self.questions if len(self.questions) > 1 else ()
+        return tuple(SubQuestion(text, by_model=True) for text in several)
 
 
 class ModelReader:

@@ -16,7 +16,7 @@ from agents.ticketing.draft import describe_ticket, draft_ticket
 from agents.ticketing.proposals import CREATE, DESCRIBE, WITHDRAW, read_decision
 from agents.ticketing.replies import TicketReplies
 from agents.ticketing.types import DONE, CustomerTicket, NewTicket, TicketOwner, Tickets, TicketState
-from agents.types import Answer, AnswerEvent, Outcome, Proposal, Question
+from agents.types import Answer, AnswerEvent, Findings, Outcome, Proposal, Question
 from agents.understanding.consent import Consent, Reply
 from agents.understanding.tickets import Category, Priority, Wish
 
@@ -55,7 +55,7 @@ class TicketAgent:
             return None
         return Bid(Intent.TICKET, claim, "is like a request to act", Rank.CLAIMS)
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         async for event in stream_answer(await self._answer_question(question)):
             yield event

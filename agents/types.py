@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agents.understanding.state import NOTHING_SAID, DialogueState
 from agents.understanding.utterance import Utterance
 from knowledge.filters import Filter
-from knowledge.types import Retrieval, Vector
+from knowledge.types import NOT_EMBEDDED, QuestionVectors, Retrieval
 
 if TYPE_CHECKING:  # the router's own vocabulary builds on this one
     from agents.curated.types import CuratedMatch
@@ -140,55 +140,58 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class SubQuestion:
-    """One of several questions of a message.
+    """One of several questions of an utterance. `by_model`: a model read it, else the structure of the text shows it.
 
-    `vector` is its embedding, `context_vector` that of it behind the earlier questions of message and conversation;
-    None while the embedder is out of reach, or where nothing comes before.
+    What a model wrote is understandable by itself and is searched as a rewrite of the whole; what stands in the text
+    may lean on the questions before it.
     """
 
     text: str
-    vector: Vector | None = field(default=None, compare=False)
-    context_vector: Vector | None = field(default=None, compare=False)
+    by_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the customer asks now, with all that is known of it.
+    """What the customer asks now.
 
-    `model_questions`: the questions that a model read in it, where there are several; `sub_questions`: those that its
-    structure shows, where no model read it. `history` is oldest first; `summary` says what was talked about before it.
-    `vector` is the embedding of the normalized utterance, made once a turn, None while the embedder is out of reach;
-    `context_vector` that of the message behind the conversation, None where there is none. `caller`: the member who
-    asks, proved by a signed token or a trusted key, never taken from a text; empty for unknown. `state`: what the
-    conversation is about. `retrieval`: what the knowledge base holds for it, where it was searched. `curated`: the
-    curated answer that is nearest, if any. `session`: the conversation, empty where several may share the answer.
-    `proposal`: what the last turn proposed. `max_calls`: model requests that the answer may still cost. `where`: the
-    documents that it may rest on. `pictured`: text in pictures that the customer sent; the message is also searched
-    behind it. It is data, so nothing is asked for, ordered or confirmed by it.
+    `sub_questions`: those that the utterance holds, empty where it is one. `history` is oldest first; `summary` says
+    what was talked about before it. `caller`: the member who asks, proved by a signed token or a trusted key, never
+    taken from a text; empty for unknown. `state`: what the conversation is about. `session`: the conversation, empty
+    where several may share the answer. `proposal`: what the last turn proposed. `max_calls`: model requests that the
+    answer may still cost. `where`: the documents that it may rest on. `pictured`: text in pictures that the customer
+    sent; the message is also searched behind it. It is data, so nothing is asked for, ordered or confirmed by it.
     """
 
     utterance: Utterance
+    sub_questions: tuple[SubQuestion, ...] = ()
     history: tuple[Turn, ...] = ()
     summary: str = ""
-    vector: Vector | None = None
-    context_vector: Vector | None = None
+    pictured: tuple[str, ...] = ()
     page: Page | None = None
     state: DialogueState = NOTHING_SAID
-    retrieval: Retrieval | None = None
-    curated: CuratedMatch | None = None
     caller: str = ""
     session: str = ""
     proposal: Proposal | None = None
-    model_questions: tuple[str, ...] = ()
-    sub_questions: tuple[SubQuestion, ...] = ()
     max_calls: int = MAX_CALLS
     where: Filter = Filter()  # noqa: RUF009 - frozen
-    pictured: tuple[str, ...] = ()
 
-    @property
-    def sub_question_texts(self) -> tuple[str, ...]:
-        """The questions of the message, by a model or by its structure; empty where it is one."""
-        return self.model_questions or tuple(part.text for part in self.sub_questions)
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found for a question before anybody acts on it.
+
+    `vectors`: of the normalized utterance; `sub_vectors`: of the sub-questions that its structure shows. `retrieval`:
+    what the knowledge base holds, None while it is out of order or was not searched. `curated`: the curated answer that
+    is nearest, if any.
+    """
+
+    vectors: QuestionVectors = NOT_EMBEDDED
+    sub_vectors: Mapping[SubQuestion, QuestionVectors] = field(default_factory=dict)
+    retrieval: Retrieval | None = None
+    curated: CuratedMatch | None = None
+
+
+NOTHING_FOUND = Findings()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,19 @@ from knowledge.scoring import RetrievalOptions, ScoredChunk, Scoring, measure_mi
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
 from knowledge.tracing import start_span
-from knowledge.types import Candidate, Context, Form, FormKind, GateVerdict, PageText, RecallCounts, Retrieval, Vector
+from knowledge.types import (
+    NOT_EMBEDDED,
+    Candidate,
+    Context,
+    Form,
+    FormKind,
+    GateVerdict,
+    PageText,
+    QuestionVectors,
+    RecallCounts,
+    Retrieval,
+    Vector,
+)
 from knowledge.vocabulary import AnalyzerHistory
 
 _NOTHING_SAID = Context()
@@ -164,7 +176,7 @@ class Retriever:
         question: str,
         *,
         rewrite: str | None = None,
-        vector: Vector | None = None,
+        vectors: QuestionVectors = NOT_EMBEDDED,
         where: Filter = EVERYTHING,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
@@ -180,7 +192,7 @@ class Retriever:
             question: The question as it was asked.
             rewrite: A complete form of the question; both are recalled, and a chunk counts with the better of its
                 scores.
-            vector: The embedding of the question, if the caller has it.
+            vectors: Those of the question that the caller has.
             where: What the search is limited to.
             explain: Whether to return all recalled candidates and not only the best.
             context: The conversation; the question is then recalled behind the earlier ones as well, see `continuity`.
@@ -192,7 +204,7 @@ class Retriever:
         """
         timings: dict[str, float] = {}
         snapshot = self._index.get_snapshot()
-        asked = await self._build_judged_question(snapshot, question, rewrite, vector, context, timings)
+        asked = await self._build_judged_question(snapshot, question, rewrite, vectors, context, timings)
         snapshot, unseen = await self._add_page(snapshot, page, asked, timings)
         scored, scorer, degraded = await self._score_candidates(snapshot, asked.queries, where, timings)
         goes_on = False
@@ -233,7 +245,7 @@ class Retriever:
         snapshot: Snapshot,
         question: str,
         rewrite: str | None,
-        vector: Vector | None,
+        vectors: QuestionVectors,
         context: Context,
         timings: dict[str, float],
     ) -> _JudgedQuestion:
@@ -249,13 +261,15 @@ class Retriever:
         kinds = [_get_form_kind(text, translates, question, rewrite) for text, translates in forms]
         if full != corrected:
             kinds[wordings.index(full)] = FormKind.IN_FULL
+        known = {0: vectors.alone}
         if context:
+            known[alone] = vectors.in_context
             told = continuity.build_contextual_message(question, context)
             forms += _add_translation([told], told)
             kinds += [FormKind.IN_CONTEXT] * (len(forms) - alone)
         judged = any(scorer.compares_vectors for scorer in self._scorers)  # without the names, see `Query.nameless`
         names = await self.get_own_names(snapshot) if judged else frozenset()
-        queries = await self._build_queries(analyzer, names, forms, {0: vector, alone: context.vector}, timings)
+        queries = await self._build_queries(analyzer, names, forms, known, timings)
         return _JudgedQuestion(wordings, tuple(queries), alone, tuple(kinds))
 
     async def _add_page(

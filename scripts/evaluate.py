@@ -17,7 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agents.knowledge import KnowledgeAgent
-from agents.types import Done, Question
+from agents.types import Done, Findings, Question
 from agents.understanding.normalise import normalise_text
 from agents.understanding.utterance import Utterance
 from app.chat.answer_pipeline import correct_spelling
@@ -51,7 +51,7 @@ from knowledge.filters import Filter
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, Context, PageText, Retrieval, Vector
+from knowledge.types import NOT_EMBEDDED, Chunk, Context, PageText, QuestionVectors, Retrieval, Vector
 from scripts.evaluation.curated import curated_report
 from scripts.evaluation.metamorphic import metamorphic_report
 from scripts.evaluation.routing import routing_report
@@ -85,7 +85,7 @@ class _Scoped:
         question: str,
         *,
         rewrite: str | None = None,
-        vector: Vector | None = None,
+        vectors: QuestionVectors = NOT_EMBEDDED,
         where: Filter | None = None,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
@@ -94,7 +94,7 @@ class _Scoped:
         return await self._retriever.search(
             question,
             rewrite=rewrite,
-            vector=vector,
+            vectors=vectors,
             where=where or self._where,
             explain=explain,
             context=context,
@@ -178,8 +178,8 @@ class Evaluation:
 
         async def answer(text: str, vector: Vector, where: Filter) -> AgentReply:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
-            question = Question(await correct_spelling(retriever.speller, Utterance(text)), vector=vector)
-            async for event in agent.run(question):
+            question = Question(await correct_spelling(retriever.speller, Utterance(text)))
+            async for event in agent.run(question, Findings(QuestionVectors(vector))):
                 if isinstance(event, Done):
                     return AgentReply(event.answer.outcome.value, event.answer.reply)
             raise RuntimeError("the agent ended without an answer")

@@ -26,7 +26,19 @@ from agents.excerpt import cut_excerpt, is_whole
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
-from agents.types import Answer, AnswerEvent, Done, HandoffReason, HandoffRequest, Meta, Outcome, Question, Token, Usage
+from agents.types import (
+    Answer,
+    AnswerEvent,
+    Done,
+    Findings,
+    HandoffReason,
+    HandoffRequest,
+    Meta,
+    Outcome,
+    Question,
+    Token,
+    Usage,
+)
 from agents.understanding.tickets import Category
 from agents.wording.catalogue import say
 
@@ -96,7 +108,7 @@ class BusinessAgent:
             return Bid(Intent.BUSINESS_QUERY, SURE, "names rows of the customer's own", Rank.CLAIMS)
         return Bid(Intent.BUSINESS_QUERY, claim, "is like a question about own data", Rank.CLAIMS)
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`. Raises BusinessUnavailable.
 
         NO_EVIDENCE means that rows cannot answer the question, so that another agent may.

@@ -37,7 +37,6 @@ def build_search_context(question: Question) -> Context:
         context,
         questions=questions,
         message=read(question.utterance.normalized).text_without_dates,
-        vector=question.context_vector,
     )
 
 
@@ -54,5 +53,4 @@ def build_part_context(question: Question, place: int) -> Context:
         questions=(*context.questions, *(one.text for one in before)),
         subject="" if before else context.subject,
         message=read(part.text).text_without_dates,
-        vector=part.context_vector,
     )

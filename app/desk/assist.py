@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from agents.markup import clean_answer
 from agents.registry import Roster
 from agents.routing.types import Intent
-from agents.types import Answer, Done, Evidence, Outcome, Question
+from agents.types import NOTHING_FOUND, Answer, Done, Evidence, Outcome, Question
 from agents.understanding.followups import rewrite_by_rules
 from agents.understanding.utterance import RewriteKind, Utterance
 from agents.verifier import PERSON_TARGET
@@ -50,7 +50,7 @@ def build_last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *
     *before, last = said
     rewrite = rewrite_by_rules(last.question, before)
     utterance = Utterance(last.question).add_rewrite(rewrite, RewriteKind.RULES)
-    return Question(utterance, tuple(before), caller=caller)
+    return Question(utterance, history=tuple(before), caller=caller)
 
 
 async def ask_knowledge(roster: Roster, question: Question) -> Advice:
@@ -84,7 +84,7 @@ def extract_draft(answer: Answer) -> str:
 async def _ask_agents(roster: Roster, intent: Intent, question: Question) -> Advice:
     candidates: tuple[Candidate, ...] = ()
     answer = None
-    async for event in roster.run(question, [intent]):
+    async for event in roster.run(question, NOTHING_FOUND, [intent]):
         if isinstance(event, Evidence):
             candidates = tuple(event.retrieval.passing_candidates)
         elif isinstance(event, Done):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
-from agents.types import Answer, Done, Evidence, Outcome, Question
+from agents.types import NOTHING_FOUND, Answer, Done, Evidence, Outcome, Question
 from agents.understanding.utterance import Utterance
 from app.chat.answer_pipeline import correct_spelling
 from knowledge.chunking import ChunkOptions, split_document
@@ -50,7 +50,7 @@ async def judged_catalogue(catalogue: Catalogue, embedder: Embedder) -> list[Jud
         for asked in catalogue.questions:
             question = Question(await correct_spelling(retriever.speller, Utterance(asked.text)))
             retrieval: Retrieval | None = None
-            async for event in agent.run(question):
+            async for event in agent.run(question, NOTHING_FOUND):
                 if isinstance(event, Evidence):
                     retrieval = event.retrieval
                 if isinstance(event, Done):

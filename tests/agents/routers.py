@@ -59,6 +59,4 @@ async def router(anchors: Anchors = ANCHORS, **parts: object) -> Router:
 
 async def routed(text: str, anchors: Anchors = ANCHORS, **parts: object) -> Route:
     """Where a message goes."""
-    return await (await router(anchors, **parts)).route(
-        Question(Utterance(text), vector=await EMBEDDER.embed_question(text))
-    )
+    return await (await router(anchors, **parts)).route(Question(Utterance(text)), await EMBEDDER.embed_question(text))

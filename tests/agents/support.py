@@ -11,7 +11,18 @@ from agents.types import Answer, AnswerEvent, Done, Question, Replace, Source, T
 from agents.understanding.utterance import RewriteKind, Utterance
 from knowledge.filters import Filter
 from knowledge.text import Analyzer
-from knowledge.types import PAGE_ID, Candidate, Chunk, Context, DocumentMeta, GateVerdict, PageText, Retrieval, Vector
+from knowledge.types import (
+    NOT_EMBEDDED,
+    PAGE_ID,
+    Candidate,
+    Chunk,
+    Context,
+    DocumentMeta,
+    GateVerdict,
+    PageText,
+    QuestionVectors,
+    Retrieval,
+)
 
 ANALYZER = Analyzer()
 
@@ -64,7 +75,7 @@ class FixedSearcher:
         question: str,
         *,
         rewrite: str | None = None,
-        vector: Vector | None = None,
+        vectors: QuestionVectors = NOT_EMBEDDED,
         where: Filter = Filter(),  # noqa: B008 - immutable
         explain: bool = False,
         context: Context = Context(),  # noqa: B008 - immutable

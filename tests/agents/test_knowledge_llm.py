@@ -9,7 +9,7 @@ from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
-from agents.types import Answer, AnswerEvent, Outcome, Page, Question, Replace, Settled, Token, Usage
+from agents.types import NOTHING_FOUND, Answer, AnswerEvent, Outcome, Page, Question, Replace, Settled, Token, Usage
 from agents.understanding.utterance import RewriteKind, Utterance
 from agents.verification.marks import find_cited_numbers
 from agents.verifier import Verifier
@@ -31,7 +31,7 @@ async def events_of(
         quotes = ExtractiveGenerator(ANALYZER, 3)
         generator = FallbackGenerator([ModelGenerator(llm.model, profile, 3, 800)], quotes)
         agent = KnowledgeAgent(FixedSearcher(*candidates), generator, KnowledgePolicy(0.75, profile, boost))
-        return [event async for event in agent.run(question)], llm.server
+        return [event async for event in agent.run(question, NOTHING_FOUND)], llm.server
 
 
 async def answered(*candidates: Candidate, text: str = "退款多久到账", script: Step = Behaviour.ANSWER) -> Answer:
@@ -132,7 +132,7 @@ async def test_every_mark_has_its_source_also_where_the_check_took_a_sentence_ou
         generator = ModelGenerator(llm.model, profile, 3, 800)
         agent = KnowledgeAgent(FixedSearcher(*found), generator, KnowledgePolicy(0.75, profile), Verifier())
         question = Question(Utterance("发票 88 天开吗").add_rewrite("发票什么时候开", RewriteKind.MODEL))
-        answer = await finish([event async for event in agent.run(question)])
+        answer = await finish([event async for event in agent.run(question, NOTHING_FOUND)])
     assert answer.verified is not None and answer.verified.factuality == 75
     assert "包邮门槛" in answer.reply and "88" not in answer.reply
     assert find_cited_numbers(answer.reply) == {source.index for source in fragments_of(answer)} == {1, 2, 3}

@@ -12,7 +12,7 @@ from agents.model_reading import ModelReader, ModelReading, RewriteGuard, can_be
 from agents.model_reading import read_understanding as read_guarded
 from agents.prompt_library import load_shipped_prompts
 from agents.routing.types import Intent
-from agents.types import Page, Proposal, Question, Turn, Usage
+from agents.types import Page, Proposal, Question, SubQuestion, Turn, Usage
 from agents.understanding.utterance import RewriteKind, Utterance
 from knowledge.text import Analyzer
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
@@ -60,10 +60,8 @@ async def test_several_questions_in_one_message_are_told_apart_and_together_keep
     question = found.apply_to(
         Question(Utterance("签收7天内能退吗，运费谁出").add_rewrite("签收7天内能退吗，运费谁出呢", RewriteKind.MODEL))
     )
-    assert (question.utterance.rewrite, question.model_questions) == (
-        "签收 7天内能退货吗 退货运费谁出",
-        found.questions,
-    )
+    assert question.utterance.rewrite == "签收 7天内能退货吗 退货运费谁出"
+    assert question.sub_questions == tuple(SubQuestion(text, by_model=True) for text in found.questions)
     found, _ = await understood("签收7天内能退吗，运费谁出", Say(reply("签收后能退货吗", "退货运费谁出")))
     assert found.questions == ()
 

@@ -13,7 +13,7 @@ from agents.base import Agent
 from agents.bids import Bid, Rank, TurnEvidence
 from agents.registry import AGENTS, AgentParts
 from agents.routing.types import Intent, Tier
-from agents.types import AnswerEvent, Question
+from agents.types import AnswerEvent, Findings, Question
 from app.desk.states import RULES, TransitionRule
 from app.desk.types import Actor, Event, State
 from knowledge.continuity import FEATURES, WEIGHTS
@@ -41,7 +41,7 @@ class Ninth:
     def bid(self, turn: TurnEvidence) -> Bid | None:
         raise NotImplementedError
 
-    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         raise NotImplementedError
 
 

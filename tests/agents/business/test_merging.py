@@ -19,7 +19,7 @@ from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Intent
-from agents.types import MAX_CALLS, Answer, Outcome, Question
+from agents.types import MAX_CALLS, NOTHING_FOUND, Answer, Outcome, Question
 from agents.understanding.utterance import Utterance
 from agents.verifier import Verifier
 from knowledge.types import Candidate
@@ -55,7 +55,7 @@ def team(
 
 
 async def said(roster: Roster, question: Question, *intents: Intent) -> Answer:
-    return await finish([event async for event in roster.run(question, intents)])
+    return await finish([event async for event in roster.run(question, NOTHING_FOUND, intents)])
 
 
 @pytest.mark.parametrize(("before", "statements"), [(0, 1), (1, 1), (2, 0)])

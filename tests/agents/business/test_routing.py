@@ -15,7 +15,7 @@ QUERIES = shop_queries()
 
 async def intents(text: str, caller: str = "") -> tuple[Intent, ...]:
     router = Router(RouterParts(None, sure=QUERIES.find_sure_intents))
-    return (await router.route(Question(Utterance(text), caller=caller))).intents
+    return (await router.route(Question(Utterance(text), caller=caller), None)).intents
 
 
 @pytest.mark.parametrize(

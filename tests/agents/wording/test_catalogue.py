@@ -12,7 +12,7 @@ from agents.escalation import EscalationAgent
 from agents.language import is_reply_english
 from agents.profile import FALLBACK, ReplyLanguage, TenantProfile
 from agents.routing.types import Intent
-from agents.types import Proposal, Question, Turn
+from agents.types import NOTHING_FOUND, Proposal, Question, Turn
 from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import LANGUAGES, load_catalogue, say
 from app.settings import Settings
@@ -117,5 +117,5 @@ def test_the_tenants_own_choice_of_language_stands_first(language: ReplyLanguage
 )
 @pytest.mark.parametrize("text", ["thank you", "you charged me twice", "will it rain tomorrow"])
 async def test_english_in_english_out(agent: ChitchatAgent | CareAgent | EscalationAgent, text: str) -> None:
-    answer = await finish([event async for event in agent.run(Question(Utterance(text)))])
+    answer = await finish([event async for event in agent.run(Question(Utterance(text)), NOTHING_FOUND)])
     assert not re.search(r"[\u3400-\u9fff]", answer.reply)

@@ -19,13 +19,13 @@ from agents.model_reading import ModelReader
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Intent, Tier
-from agents.types import Question, Turn, Usage
+from agents.types import Findings, Question, Turn, Usage
 from agents.understanding.utterance import RewriteKind, Utterance
 from app.chat.account import Account
 from app.chat.evidence import Team, collect_evidence
 from knowledge.spelling import BaseSpeller
 from knowledge.stores.memory import MemoryIndex
-from knowledge.types import Candidate, GateVerdict, Retrieval
+from knowledge.types import Candidate, GateVerdict, QuestionVectors, Retrieval
 from tests.agents.routers import EMBEDDER, router
 from tests.agents.support import ANALYZER, FixedSearcher, candidate, retrieval
 
@@ -85,10 +85,11 @@ async def told(
         ModelReader(model, 20, ANALYZER, trusted=lambda: trusted) if model else None,
     )
     utterance = Utterance(text).add_rewrite(picked, RewriteKind.CHOICE)
-    question = Question(utterance, history=history, vector=await EMBEDDER.embed_question(text))
+    question = Question(utterance, history=history)
+    findings = Findings(QuestionVectors(await EMBEDDER.embed_question(text)))
     account = Account()
     async with asyncio.timeout(60):
-        return await collect_evidence(team, question, account), account
+        return await collect_evidence(team, question, findings, account), account
 
 
 async def test_a_message_behind_others_is_searched_while_the_model_reads_it() -> None:
