@@ -183,7 +183,7 @@ class TicketAgent:
 
 
 def _get_owner(question: Question) -> TicketOwner:
-    return TicketOwner(question.session, question.caller)
+    return TicketOwner(question.session, question.caller, question.sender)
 
 
 def _restore_draft(proposal: Proposal) -> NewTicket:

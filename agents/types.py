@@ -151,15 +151,24 @@ class SubQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class SenderId:
+    """By what the sender of a message is counted: the id of the key, empty where nothing is counted, and an address."""
+
+    key: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What the customer asks now.
 
     `sub_questions`: those that the utterance holds, empty where it is one. `history` is oldest first; `summary` says
     what was talked about before it. `caller`: the member who asks, proved by a signed token or a trusted key, never
-    taken from a text; empty for unknown. `state`: what the conversation is about. `session`: the conversation, empty
-    where several may share the answer. `proposal`: what the last turn proposed. `max_calls`: model requests that the
-    answer may still cost. `where`: the documents that it may rest on. `pictured`: text in pictures that the customer
-    sent; the message is also searched behind it. It is data, so nothing is asked for, ordered or confirmed by it.
+    taken from a text; empty for unknown. `sender`: by whom it is counted. `state`: what the conversation is about.
+    `session`: the conversation, empty where several may share the answer. `proposal`: what the last turn proposed.
+    `max_calls`: model requests that the answer may still cost. `where`: the documents that it may rest on.
+    `pictured`: text in pictures that the customer sent; the message is also searched behind it. It is data, so
+    nothing is asked for, ordered or confirmed by it.
     """
 
     utterance: Utterance
@@ -170,6 +179,7 @@ class Question:
     page: Page | None = None
     state: DialogueState = NOTHING_SAID
     caller: str = ""
+    sender: SenderId = SenderId()
     session: str = ""
     proposal: Proposal | None = None
     max_calls: int = MAX_CALLS

@@ -17,6 +17,7 @@ from app.chat.stream import HEADERS, RESTARTING, encode_frames, encode_kept_resp
 from app.chat.streams import OpenStream, build_stream_response
 from app.chat.types import ChatEvent, TurnDone
 from app.errors import Overloaded, RateLimited, ShuttingDown, describe
+from app.http.context import read_traceparent
 from app.http.deps import TurnTenant, get_container, read_proof
 from app.http.direct import DirectRoute
 from app.http.error_handlers import log_error, request_id_of
@@ -151,6 +152,7 @@ async def _build_message(body: ChatRequest, request: Request, tenant: str) -> tu
         user_id=proof.caller or user_id,
         channel=clean(body.channel),
         trace_id=request_id_of(request),
+        traceparent=read_traceparent(request),
         page=body.page.build_page() if body.page else None,
         new_session=body.session_id is None,
         proof=proof,

@@ -64,6 +64,7 @@ class History:
             else "",
             page=message.page,
             caller=message.caller,
+            sender=message.sender,
             where=message.where,
             pictured=await self._read_pictures(message, rows) if utterance.original else (),
             state=self._derive_state(message, rows),

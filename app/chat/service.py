@@ -37,7 +37,6 @@ from app.ids import create_id
 from app.limits.service import RateLimits
 from app.metrics import Metrics
 from app.privacy import find_personal_data
-from app.request_ids import get_traceparent
 from app.telemetry.service import Turns, begin_nothing
 from app.traces.types import TurnTrace
 from app.types import SessionKey, Side
@@ -231,12 +230,14 @@ class ChatService:
         Beyond the limits only urgent messages are answered, by rules.
         """
         if not turn.within_limits:
-            question = Question(utterance, caller=message.caller, session=message.session_id)
+            question = Question(utterance, caller=message.caller, sender=message.sender, session=message.session_id)
             return question, CacheResult(self._limits.urgent.run(question), cached=False)
         if message.attached and not message.text.strip():
             return await self._confirm_attachment(message, utterance)
         if await self._can_share_answer(message, utterance.reading):
-            question = Question(utterance, page=message.page, caller=message.caller, where=message.where)
+            question = Question(
+                utterance, page=message.page, caller=message.caller, sender=message.sender, where=message.where
+            )
             with turn.span.start_child("cache"):
                 served = await self._hot_cache.serve_answer(
                     message.tenant, question, lambda: turn.stream_computed(self._computing.run(message, question))
@@ -350,7 +351,7 @@ class _Turn:
         self._message = message
         self._message_id = create_id()
         self._metrics = metrics
-        self.span = spans(message.tenant, message.session_id, self._message_id, get_traceparent())
+        self.span = spans(message.tenant, message.session_id, self._message_id, message.traceparent)
         self.within_limits = True
         self.begun = False
         self.claim = Claim()

@@ -31,11 +31,12 @@ class Message:
     """What a customer sent. `session_id` names the conversation within its tenant.
 
     new_session: the id was made for this message, so nothing was said before but what the client itself gives as
-    `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
-    a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where that was
-    taken before. `sender`: whom it is counted for. `attempt`: keeps the result of a request that may be sent
-    again. `where`: the documents that an answer may rest on. `attachments`: ids of what goes with it; `attached`: the
-    same, once they are known to be this conversation's.
+    `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice
+    to a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where
+    that was taken before. `sender`: whom it is counted for. `attempt`: keeps the result of a request that may be
+    sent again. `where`: the documents that an answer may rest on. `attachments`: ids of what goes with it;
+    `attached`: the same, once they are known to be this conversation's. `traceparent`: the trace of the caller, as
+    it was sent.
     """
 
     tenant: str
@@ -55,6 +56,7 @@ class Message:
     where: Filter = Filter()  # noqa: RUF009 - frozen
     attachments: tuple[str, ...] = ()
     attached: tuple[Attachment, ...] = ()
+    traceparent: str = ""
 
     @property
     def caller(self) -> str:

@@ -22,6 +22,7 @@ from app.desk.frames import build_message_body, is_seq
 from app.desk.signals import Signal, SignalKind, Throttle
 from app.desk.types import PAGE, Actor, DeskSession, Sender
 from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
+from app.http.context import read_traceparent
 from app.http.deps import Wiring
 from app.http.fields import SessionId
 from app.http.sockets import PING_SECONDS, Hello, SlowClient, SocketLine, TurnedAway, open_line, refuse_connection, run
@@ -53,7 +54,9 @@ async def _serve_customer(
 ) -> None:
     shown = {name: websocket.headers.get(f"x-{name.replace('_', '-')}", "") for name in ("user_token", "session_token")}
     shown["session_token"] = shown["session_token"] or read_session_secret(websocket, session_id)
-    customer = _Customer(container, line, hello, SessionKey(hello.principal.tenant, session_id), shown)
+    customer = _Customer(
+        container, line, hello, SessionKey(hello.principal.tenant, session_id), shown, read_traceparent(websocket)
+    )
     try:
         await customer.claim()
     except AppError as error:
@@ -79,13 +82,20 @@ class _Customer:
     """
 
     def __init__(
-        self, container: Wiring, line: SocketLine, hello: Hello, key: SessionKey, shown: Mapping[str, str]
+        self,
+        container: Wiring,
+        line: SocketLine,
+        hello: Hello,
+        key: SessionKey,
+        shown: Mapping[str, str],
+        traceparent: str,
     ) -> None:
         self._container = container
         self._desk = container.desk
         self._line = line
         self._hello = hello
         self._key = key
+        self._traceparent = traceparent
         self._access = container.access
         self._news = asyncio.Event()
         self._shown = {"user_token": "", "session_token": "", "user_id": ""}
@@ -244,6 +254,7 @@ class _Customer:
             user_id=proof.caller or self._shown["user_id"],
             channel="ws",
             trace_id=create_id(),
+            traceparent=self._traceparent,
             client_id=client_id,
             proof=proof,
             claim=claim,
