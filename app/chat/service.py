@@ -139,11 +139,8 @@ class ChatService:
         """Checks the claim on the session while no other turn of it runs: of two turns that begin it, one wins. Raises
         Forbidden.
         """
-        claim = message.claim
-        if claim is None or claim.first or claim.issued:
-            key = SessionKey(message.tenant, message.session_id)
-            claim = await self._access.claim(key, message.proof, new=message.new_session)
-        turn.claim = claim
+        key = SessionKey(message.tenant, message.session_id)
+        turn.claim = claim = await self._access.claim(key, message.proof, new=message.new_session)
         if claim.found:
             self._sessions.remember_session(message)
         if claim.first and not message.new_session:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from agents.types import Page, Turn
-from app.conversations.types import Claim
 from app.idempotency.service import RequestAttempt
 from app.limits.types import NOBODY, Requester
 from app.types import Proof
@@ -32,11 +31,10 @@ class Message:
 
     new_session: the id was made for this message, so nothing was said before but what the client itself gives as
     `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice
-    to a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where
-    that was taken before. `sender`: whom it is counted for. `attempt`: keeps the result of a request that may be
-    sent again. `where`: the documents that an answer may rest on. `attachments`: ids of what goes with it;
-    `attached`: the same, once they are known to be this conversation's. `traceparent`: the trace of the caller, as
-    it was sent.
+    to a person is kept once. `proof` is what is shown for the conversation. `sender`: whom it is counted for.
+    `attempt`: keeps the result of a request that may be sent again. `where`: the documents that an answer may rest
+    on. `attachments`: ids of what goes with it; `attached`: the same, once they are known to be this conversation's.
+    `traceparent`: the trace of the caller, as it was sent.
     """
 
     tenant: str
@@ -51,7 +49,6 @@ class Message:
     client_id: str = ""
     sender: Requester = NOBODY
     proof: Proof = NOTHING
-    claim: Claim | None = None
     attempt: RequestAttempt | None = None
     where: Filter = Filter()  # noqa: RUF009 - frozen
     attachments: tuple[str, ...] = ()

@@ -242,9 +242,9 @@ class _Customer:
         self, content: str, mark: dict[str, str], sender: Requester, where: Filter, attachments: tuple[str, ...]
     ) -> None:
         """Runs a turn. A message to a person that was stored before is acknowledged again and not stored twice."""
-        claim, proof = await self.claim(), await self._build_proof()
-        client_id = mark.get("id", "")
+        proof, client_id = await self._build_proof(), mark.get("id", "")
         if client_id and (known := await self._desk.messages.find_by_client_id(self._key, Sender.CUSTOMER, client_id)):
+            await self._access.require(self._key, proof)
             await self._line.send("received", seq=known.seq, **mark)
             return
         message = Message(
@@ -257,7 +257,6 @@ class _Customer:
             traceparent=self._traceparent,
             client_id=client_id,
             proof=proof,
-            claim=claim,
             sender=sender,
             where=where,
             attachments=attachments,
