@@ -186,12 +186,13 @@ class Retriever:
 
         While the embedder fails, keyword recall answers alone; while a reranker that has a fallback fails or is not
         calibrated yet, the fallback scores. `degraded` of the result says so. English is recalled in Chinese too, a
-        question with a typo in its corrected form, and one with an abbreviation of the tenant in its full form.
+        question with a typo in its corrected form unless it comes with a rewrite, and one with an abbreviation of the
+        tenant in its full form.
 
         Args:
             question: The question as it was asked.
-            rewrite: A complete form of the question; both are recalled, and a chunk counts with the better of its
-                scores.
+            rewrite: A complete form of the question, with its typos put right; both are recalled, and a chunk counts
+                with the better of its scores.
             vectors: Those of the question that the caller has.
             where: What the search is limited to.
             explain: Whether to return all recalled candidates and not only the best.
@@ -253,13 +254,13 @@ class Retriever:
         full, in Chinese, and in its context.
         """
         analyzer = self.get_analyzer(snapshot)
-        corrected = (await self._speller.correct(rewrite or question, snapshot)).text
-        full = analyzer.expand_abbreviations(corrected)
-        wordings = tuple(dict.fromkeys([question, *([rewrite] if rewrite else []), corrected, full]))
+        spelled = rewrite or (await self._speller.correct(question, snapshot)).text
+        full = analyzer.expand_abbreviations(spelled)
+        wordings = tuple(dict.fromkeys([question, spelled, full]))
         forms = _add_translation(wordings, rewrite or question)
         alone = len(forms)
         kinds = [_get_form_kind(text, translates, question, rewrite) for text, translates in forms]
-        if full != corrected:
+        if full != spelled:
             kinds[wordings.index(full)] = FormKind.IN_FULL
         known = {0: vectors.alone}
         if context:

@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from agents.knowledge import KnowledgeAgent
 from agents.types import Done, Findings, Question
 from agents.understanding.normalise import normalise_text
+from agents.understanding.spelling import correct_spelling
 from agents.understanding.utterance import Utterance
-from app.chat.answer_pipeline import correct_spelling
 from app.chat.guard import Guard
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.evaluation.gate import check_report

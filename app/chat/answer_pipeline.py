@@ -17,8 +17,8 @@ from agents.pages import complete_from_page
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Findings, Meta, Outcome, Question, Routed, SubQuestion, Usage
 from agents.understanding.context import build_part_context, build_search_context
-from agents.understanding.facts import has_all_facts
-from agents.understanding.utterance import RewriteKind, Utterance
+from agents.understanding.spelling import correct_spelling
+from agents.understanding.utterance import RewriteKind
 from app.chat.account import Account
 from app.chat.evidence import Team, collect_evidence
 from app.chat.flight import Events
@@ -27,7 +27,6 @@ from app.metrics import Metrics
 from knowledge import continuity
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
-from knowledge.spelling import BaseSpeller
 from knowledge.tracing import run_in_span, start_span
 from knowledge.types import QuestionVectors, Vector
 
@@ -154,14 +153,3 @@ async def _embed_text(embedder: Embedder, text: str | None) -> Vector | None:
     except EmbeddingUnavailable as error:
         logger.opt(exception=error).warning("turn without embedding")
         return None
-
-
-async def correct_spelling(speller: BaseSpeller, utterance: Utterance) -> Utterance:
-    """Returns the utterance with its typos corrected in a rewrite. The original is searched as well, and no number may
-    change.
-    """
-    asked = utterance.searched_text
-    corrected = (await speller.correct(asked)).text
-    if corrected == asked or not has_all_facts(asked, corrected):
-        return utterance
-    return utterance.add_rewrite(corrected, RewriteKind.SPELLING)

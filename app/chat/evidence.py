@@ -18,6 +18,7 @@ from agents.router import Router, apply_named_intents
 from agents.routing.types import OFF_TOPIC, Band, Intent, Route
 from agents.screening.classifier import Screening
 from agents.types import Findings, Question, Usage
+from agents.understanding.spelling import correct_text
 from agents.understanding.utterance import RewriteKind
 from app.chat.account import Account
 from knowledge.embeddings.base import Embedder
@@ -69,7 +70,7 @@ async def collect_evidence(team: Team, question: Question, findings: Findings, a
         if model is None or turn.is_urgent or (reading is None and not is_in_doubt(turn)):
             account.add_usage(_get_usage_so_far(reading) if reading else Usage())
             return turn
-        understood = await (reading or model.read(question))
+        understood = await _correct_questions(team.speller, await (reading or model.read(question)))
     finally:
         if reading is not None:
             reading.cancel()
@@ -78,6 +79,12 @@ async def collect_evidence(team: Team, question: Question, findings: Findings, a
     turn = await _apply_reading(team, turn, understood, judged=judged)
     account.record_step("understand")
     return turn
+
+
+async def _correct_questions(speller: BaseSpeller, understood: ModelReading) -> ModelReading:
+    """Returns the reading without the typos that a model took over from the message."""
+    questions = [await correct_text(speller, question) for question in understood.questions]
+    return replace(understood, questions=tuple(questions))
 
 
 def _get_usage_so_far(reading: asyncio.Task[ModelReading]) -> Usage:

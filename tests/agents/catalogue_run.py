@@ -11,8 +11,8 @@ from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.types import NOTHING_FOUND, Answer, Done, Evidence, Outcome, Question
+from agents.understanding.spelling import correct_spelling
 from agents.understanding.utterance import Utterance
-from app.chat.answer_pipeline import correct_spelling
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.embeddings.base import Embedder
 from knowledge.evaluation.runner import build_retriever
