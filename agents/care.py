@@ -23,7 +23,7 @@ from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, Findings, HandoffReason, HandoffRequest, Outcome, Question
 from agents.understanding.causes import Cause
 from agents.understanding.emotion import Emotion
-from agents.understanding.reading import Reading, read
+from agents.understanding.reading import Reading
 from agents.understanding.safety import Danger
 from agents.wording.catalogue import say
 from knowledge.english import is_chinese
@@ -154,7 +154,7 @@ def measure_outcry(question: Question) -> Emotion:
     """Returns the emotion of the customer's own words; words that are repeated in the conversation weigh more."""
     reading = question.utterance.reading
     return reading.emotion.add_repetitions(
-        sum(read(turn.question).folded == reading.folded for turn in question.history)
+        sum(turn.utterance.reading.folded == reading.folded for turn in question.history)
     )
 
 

@@ -21,6 +21,6 @@ def is_reply_english(question: Question, profile: TenantProfile) -> bool:
     if own is not None:
         return own
     proposed = question.proposal.fields.values() if question.proposal else ()
-    before = (turn.question for turn in reversed(question.history))
+    before = (turn.utterance.original for turn in reversed(question.history))
     told = (language for text in chain(proposed, before) if (language := detect_english(text)) is not None)
     return next(told, question.utterance.reading.has_lone_english_word)

@@ -171,7 +171,11 @@ class RewriteGuard:
 
     def _has_only_known_facts(self, question: str) -> bool:
         asked = self.question
-        turns = (f"{turn.question}\n{turn.complete_text}\n{turn.reply}" for turn in asked.history if not turn.rows)
+        turns = (
+            f"{turn.utterance.original}\n{turn.utterance.expanded_text}\n{turn.reply}"
+            for turn in asked.history
+            if not turn.rows
+        )
         known = "\n".join((*turns, asked.summary, extract_page_subject(asked.page), asked.utterance.original))
         return (
             fold(question) not in self.examples
@@ -206,7 +210,7 @@ def _is_within(words: str, text: str) -> bool:
 
 def _format_history(history: Sequence[Turn]) -> str:
     turns = (
-        f"顾客：{join_lines(turn.question)}\n客服：{join_lines(strip_marks(turn.reply))[:MAX_REPLY_CHARS]}"
+        f"顾客：{join_lines(turn.utterance.original)}\n客服：{join_lines(strip_marks(turn.reply))[:MAX_REPLY_CHARS]}"
         for turn in history[-MAX_TURNS:]
         if not turn.rows
     )

@@ -50,13 +50,11 @@ GIVEN = CITING | {Outcome.LOW_CONFIDENCE}
 class Turn:
     """One earlier exchange of the conversation.
 
-    `complete_text` is the question as it was searched: the rewrite, else the text. `proposed`: the action that the
-    reply proposed, empty for none. `rows`: the reply held rows of the business database, is left out here, and models
-    do not see the turn.
+    `proposed`: the action that the reply proposed, empty for none. `rows`: the reply held rows of the business
+    database, is left out here, and models do not see the turn.
     """
 
-    question: str
-    complete_text: str
+    utterance: Utterance
     reply: str
     suggestions: tuple[str, ...] = ()
     proposed: str = ""

@@ -115,7 +115,7 @@ class BusinessAgent:
         """
         yield Meta(self.name, self.intent)
         started = perf_counter()
-        whole = is_whole(question.utterance.expanded.text)
+        whole = is_whole(question.utterance.expanded_text)
         question = replace(question, utterance=question.utterance.convert(cut_excerpt))
         answer = await self._answer_question(question, whole)
         timings = {self.name: round((perf_counter() - started) * 1000, 3)}
@@ -129,7 +129,7 @@ class BusinessAgent:
             return self._build_answer(say("sign_in", self._is_english(question)), Outcome.CLARIFY)
         if refusal := await self._identity.find_refusal(question, self._is_english(question)):
             return self._build_answer(refusal, Outcome.CANNOT_ANSWER)
-        plan = self._parts.queries.plan(question.utterance.expanded.text, self._parts.today()) if whole else None
+        plan = self._parts.queries.plan(question.utterance.expanded_text, self._parts.today()) if whole else None
         if self._parts.writer is None or (plan is not None and plan.certain):
             return await self._answer_by_plan(question, plan)
         return await self._answer_by_model(question, plan, self._parts.writer)

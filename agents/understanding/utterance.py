@@ -23,6 +23,8 @@ class RewriteKind(StrEnum):
     """这个 replaced by the subject of the page in view."""
     MODEL = "model"
     """What a language model read in it."""
+    KEPT = "kept"
+    """What an earlier turn was kept with, whoever wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,17 @@ class Utterance:
         """The rewrite that is searched, else the original."""
         return self.rewrite or self.original
 
+    @property
+    def expanded_text(self) -> str:
+        """The last rewrite, else the original: intents and business rows go by the last word, so that rules may fill in
+        what is left out.
+        """
+        return self.rewrites[-1].text if self.rewrites else self.original
+
     @cached_property
     def expanded(self) -> Reading:
-        """The reading of the last rewrite, else of the original: intents and business rows go by the last word, so that
-        rules may fill in what is left out.
-        """
-        return read(self.rewrites[-1].text) if self.rewrites else self.reading
+        """The reading of `expanded_text`."""
+        return read(self.expanded_text) if self.rewrites else self.reading
 
     @property
     def is_english(self) -> bool | None:

@@ -107,7 +107,7 @@ class History:
     async def _summarize_earlier(self, message: Message) -> str:
         """Lists the questions before the turns in view, each of them cut, the latest ones kept."""
         if message.history:
-            asked = [turn.question for turn in message.history[: -self._turns][-SUMMARISED:]]
+            asked = [turn.utterance.original for turn in message.history[: -self._turns][-SUMMARISED:]]
         else:
             known = ("", message.caller) if self._rows_to_model() else ("",)
             asked = await self._conversations.load_earlier_questions(
@@ -126,5 +126,6 @@ def _rewrite_turns(history: Iterable[Turn]) -> tuple[Turn, ...]:
     """Rewrites the turns that a client sent along, each in the light of those before it."""
     turns: list[Turn] = []
     for turn in history:
-        turns.append(replace(turn, complete_text=rewrite_by_rules(turn.question, turns) or turn.question))
+        rewrite = rewrite_by_rules(turn.utterance.original, turns)
+        turns.append(replace(turn, utterance=turn.utterance.add_rewrite(rewrite, RewriteKind.RULES)))
     return tuple(turns)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agents.types import Usage
 
 if TYPE_CHECKING:
+    from agents.understanding.utterance import Utterance
     from app.desk.types import Opening
     from app.errors import AppError
     from app.idempotency.types import Receipt
@@ -119,8 +120,7 @@ class NewTurn:
     user_id: str
     channel: str
     id: str
-    question: str
-    standalone: str
+    utterance: Utterance
     reply: str
     outcome: str
     response: bytes

@@ -48,8 +48,8 @@ def build_last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *
     if not said:
         return Question(Utterance(""), caller=caller)
     *before, last = said
-    rewrite = rewrite_by_rules(last.question, before)
-    utterance = Utterance(last.question).add_rewrite(rewrite, RewriteKind.RULES)
+    original = last.utterance.original
+    utterance = Utterance(original).add_rewrite(rewrite_by_rules(original, before), RewriteKind.RULES)
     return Question(utterance, history=tuple(before), caller=caller)
 
 

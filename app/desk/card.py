@@ -37,7 +37,7 @@ def build_card(
         "category": _detect_category(asked, answer, request).value,
         "intent": answer.intent if answer else "human_request",
         "outcome": answer.outcome.value if answer else "handoff",
-        "entities": _collect_entities([*(turn.question for turn in before[-TRIED:]), question.utterance.expanded.text]),
+        "entities": _collect_entities([*(turn.question for turn in before[-TRIED:]), question.utterance.expanded_text]),
         "tried": tried,
         "sources": _list_titles(answer),
         "emotion": round(request.emotion, 3),
@@ -56,11 +56,11 @@ def _summarize_conversation(question: Question, before: Sequence[TurnRow]) -> st
 def _open_question(question: Question, request: HandoffRequest, before: Sequence[TurnRow]) -> str:
     """Returns what the customer wants to know: 转人工 is no question, the one before it is, or what stands beside."""
     if request.reason is not HandoffReason.ASKED:
-        return question.utterance.expanded.text
+        return question.utterance.expanded_text
     asked = [turn.standalone for turn in before if turn.response["data"]["agent"] not in _NO_QUESTION]
     if asked:
         return asked[-1]
-    return question.utterance.expanded.text if question.utterance.reading.act in (Act.ASKS, Act.TELLS) else ""
+    return question.utterance.expanded_text if question.utterance.reading.act in (Act.ASKS, Act.TELLS) else ""
 
 
 def _detect_category(asked: str, answer: Answer | None, request: HandoffRequest) -> Category:

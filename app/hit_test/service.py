@@ -99,7 +99,7 @@ class HitTest:
 
     async def _build_question(self, tenant: str, text: str, history: tuple[str, ...]) -> Question:
         """As the chat reads a message behind others that its client tells."""
-        before = tuple(Turn(asked, asked, "") for asked in (clean(each).strip() for each in history) if asked)
+        before = tuple(Turn(Utterance(asked), "") for asked in (clean(each).strip() for each in history) if asked)
         return await self._history.build_question(
             Message(tenant, "", text, new_session=True, history=before), Utterance(text)
         )

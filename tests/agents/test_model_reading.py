@@ -19,7 +19,7 @@ from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
 from tests.agents.models import scripted
 from tests.agents.support import ANALYZER
 
-BEFORE = Turn("退货怎么申请？", "退货怎么申请？", "在 App 的「我的订单」里提交。[1]")
+BEFORE = Turn(Utterance("退货怎么申请？"), "在 App 的「我的订单」里提交。[1]")
 
 
 def reply(*questions: str, **fields: Any) -> str:
@@ -67,7 +67,7 @@ async def test_several_questions_in_one_message_are_told_apart_and_together_keep
 
 
 async def test_the_question_before_told_again_beside_the_message_is_left_out() -> None:
-    before = Turn("音箱不喜欢还能退吗", "音箱不喜欢还能退吗", "七天内可以。[1]")
+    before = Turn(Utterance("音箱不喜欢还能退吗"), "七天内可以。[1]")
     found, _ = await understood("包装已经拆开", Say(reply("音箱不喜欢还能退吗", "音箱包装已经拆开还能退吗")), before)
     assert found.questions == ("音箱包装已经拆开还能退吗",)
 
@@ -199,7 +199,7 @@ def test_neither_is_a_yes_to_a_proposal_nor_what_leans_on_rows() -> None:
     assert can_be_read(Question(Utterance("就这样办"), history=(BEFORE,)))
     assert not can_be_read(Question(Utterance("确认"), history=(BEFORE,), proposal=Proposal("create", {}, 4e9)))
     assert not can_be_read(
-        Question(Utterance("那运费呢"), history=(BEFORE, Turn("我的订单呢", "我的订单呢", "", rows=True)))
+        Question(Utterance("那运费呢"), history=(BEFORE, Turn(Utterance("我的订单呢"), "", rows=True)))
     )
 
 

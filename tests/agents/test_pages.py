@@ -90,6 +90,6 @@ def test_this_means_what_is_in_view_unless_the_conversation_says_otherwise() -> 
         ).utterance.rewrite
         == "耳机怎么充电"
     )
-    turn = Turn("耳机", "耳机", "好的")
+    turn = Turn(Utterance("耳机"), "好的")
     assert complete_from_page(Question(Utterance("这个怎么充电"), history=(turn,), page=page)).utterance.rewrite is None
     assert complete_from_page(Question(Utterance("这个怎么充电"))).utterance.rewrite is None

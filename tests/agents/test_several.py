@@ -12,6 +12,7 @@ from agents.types import NOTHING_FOUND, Answer, Outcome, Question, Settled, SubQ
 from agents.understanding.followups import find_choice
 from agents.understanding.reading import read
 from agents.understanding.state import DialogueState
+from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import load_catalogue
 from knowledge.filters import Filter
 from knowledge.types import NOT_EMBEDDED, Candidate, Context, PageText, QuestionVectors, Retrieval
@@ -145,6 +146,6 @@ async def test_another_model_is_offered_and_a_yes_takes_it() -> None:
     assert "QD-K3" in result.reply
     assert "1.7" not in result.reply
     assert not result.sources
-    turn = Turn("K7 能装多少水", "K7 能装多少水", result.reply, result.suggestions)
+    turn = Turn(Utterance("K7 能装多少水"), result.reply, result.suggestions)
     assert find_choice(read("是的"), [turn]) == "QD-K3 能装多少水"
     assert "QD-K3 能装多少水" in (find_choice(read("第一个"), [turn]) or "")

@@ -34,7 +34,7 @@ class Talk:
         question = replace(self._question, utterance=Utterance(text))
         answer = await finish([event async for event in self._agent.run(question, NOTHING_FOUND)])
         stored = json.loads(json.dumps(asdict(answer.proposal))) if answer.proposal else None
-        turn = Turn(text, text, answer.reply, proposed=answer.proposal.action if answer.proposal else "")
+        turn = Turn(Utterance(text), answer.reply, proposed=answer.proposal.action if answer.proposal else "")
         self._question = replace(
             question, history=(*question.history, turn), proposal=Proposal(**stored) if stored else None
         )
@@ -86,7 +86,7 @@ async def test_a_bare_request_asks_what_it_is_about(tickets: MemoryTickets) -> N
 
 async def test_a_bare_request_takes_up_what_was_said_before(tickets: MemoryTickets) -> None:
     talk = Talk(tickets)
-    talk._question = replace(talk._question, history=(Turn("门锁指纹识别不了", "门锁指纹识别不了", "请重新录入。"),))
+    talk._question = replace(talk._question, history=(Turn(Utterance("门锁指纹识别不了"), "请重新录入。"),))
     assert "主题：门锁指纹识别不了" in (await talk.say("帮我建个工单")).reply
 
 
@@ -196,7 +196,7 @@ async def test_a_request_in_english_is_about_what_follows_it(tickets: MemoryTick
     proposed = await Talk(tickets).say("Hi, please open a ticket for me: the router is dead")
     assert "Subject: the router is dead" in proposed.reply and proposed.suggestions == ("Confirm", "Cancel")
     talk = Talk(tickets)
-    talk._question = replace(talk._question, history=(Turn("the door lock is stuck", "", ""),))
+    talk._question = replace(talk._question, history=(Turn(Utterance("the door lock is stuck"), ""),))
     assert "Mentioned before: the door lock is stuck" in (await talk.say("please open a ticket")).reply
 
 

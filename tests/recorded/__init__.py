@@ -54,7 +54,7 @@ class RecordedReply:
 
     @property
     def _history(self) -> tuple[Turn, ...]:
-        return tuple(Turn(question, question, reply) for question, reply in self.before)
+        return tuple(Turn(Utterance(question), reply) for question, reply in self.before)
 
 
 @cache

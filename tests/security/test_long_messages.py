@@ -75,7 +75,7 @@ def readers() -> dict[str, Reader]:
     )
     schema = Path(str(files("agents") / "business" / "shop.yaml"))
     queries = load_queries(schema, load_schema(schema))
-    earlier = Turn("YS-V8 的保修期是多久", "YS-V8 的保修期是多久", "保修两年。")
+    earlier = Turn(Utterance("YS-V8 的保修期是多久"), "保修两年。")
     page = Page(url="https://shop.example/v8", title="YS-V8 扫地机", text="这款产品保修两年，电池半年。" * 30)
     in_view = extract_page_text(page)
     assert in_view is not None

@@ -15,6 +15,7 @@ from agents.understanding.state import (
     Topic,
     build_state,
 )
+from agents.understanding.utterance import Utterance
 
 EMPTY = DialogueState()
 
@@ -115,7 +116,7 @@ def test_what_holds_a_members_data_stays_theirs_in_the_turns_after_it() -> None:
 
 
 def test_what_a_client_tells_gives_questions_alone() -> None:
-    turns = [Turn(f"问{number}" + "长" * 200, "", "答") for number in range(5)]
+    turns = [Turn(Utterance(f"问{number}" + "长" * 200), "答") for number in range(5)]
     state = build_state(turns)
     assert len(state.questions) == MAX_QUESTIONS and all(len(text) == MAX_QUESTION_CHARS for text in state.questions)
     assert state.topics == () and build_state([]) == EMPTY

@@ -31,7 +31,7 @@ def places(key: str, language: str) -> set[frozenset[str]]:
 
 
 def asked(text: str, *before: str, proposed: str = "") -> Question:
-    history = tuple(Turn(question, question, "好的") for question in before)
+    history = tuple(Turn(Utterance(question), "好的") for question in before)
     proposal = Proposal("create", {"subject": proposed, "priority": "normal"}, 0.0) if proposed else None
     return Question(Utterance(text), history=history, proposal=proposal)
 

@@ -29,7 +29,7 @@ from knowledge.types import Candidate, GateVerdict, QuestionVectors, Retrieval
 from tests.agents.routers import EMBEDDER, router
 from tests.agents.support import ANALYZER, FixedSearcher, candidate, retrieval
 
-BEFORE = Turn("退货怎么申请", "退货怎么申请", "在 App 里提交。")
+BEFORE = Turn(Utterance("退货怎么申请"), "在 App 里提交。")
 FEES, DAYS = candidate("退货运费由您承担。", number=1), candidate("退款 5 天到账。", 0.8, number=2)
 WEAK = candidate("发票三天开出。", 0.45, number=3)
 

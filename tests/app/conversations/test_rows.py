@@ -64,8 +64,8 @@ def test_what_an_agent_says_of_a_member_is_the_members(agent: str, sources: tupl
 
 async def test_a_model_reads_no_turn_with_rows() -> None:
     plain, hidden = (
-        Turn("退货怎么申请", "退货怎么申请", "在 App 里提交。"),
-        Turn("我的订单呢", "我的订单呢", "", rows=True),
+        Turn(Utterance("退货怎么申请"), "在 App 里提交。"),
+        Turn(Utterance("我的订单呢"), "", rows=True),
     )
     assert not can_be_read(
         Question(Utterance("那运费呢"), history=(plain, hidden))
