@@ -12,9 +12,11 @@ from knowledge.errors import InvalidConfiguration, NotCalibrated
 from knowledge.filters import Filter
 from knowledge.fusion import RRF_K
 from knowledge.gate import EvidenceGate
+from knowledge.index import Snapshot
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.registry import get_reranker
 from knowledge.scoring import RetrievalOptions
+from knowledge.spelling import Correction
 from knowledge.types import Candidate, GateVerdict, Matrix, QuestionVectors
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunk, chunks, document, faq
 
@@ -152,6 +154,19 @@ async def test_a_rewrite_is_recalled_beside_the_original(base: Base) -> None:
     both = {c.chunk.id for c in (await retriever.search(original, rewrite=rewrite, explain=True)).candidates}
     assert alone == {"c0"}
     assert both == {"c0", "c5"}
+
+
+async def test_a_rewrite_is_searched_as_it_stands(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+    corrected, retriever = list[str](), base.retriever()
+
+    async def correct(text: str, snapshot: Snapshot | None = None) -> Correction:
+        corrected.append(text)
+        return Correction(text)
+
+    monkeypatch.setattr(retriever.speller, "correct", correct)
+    await retriever.search(QUESTION, rewrite="怎么退宽")
+    await retriever.search(QUESTION)
+    assert corrected == [QUESTION]
 
 
 async def test_a_question_in_english_finds_what_its_chinese_words_find(base: Base) -> None:
