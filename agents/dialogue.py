@@ -52,6 +52,7 @@ def build_state(turns: Iterable[Turn]) -> DialogueState:
     """Returns the state of a conversation that a client sends, which knows no documents."""
     state = NOTHING_SAID
     for turn in turns:
-        questions = (*state.questions, turn.question[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:]
-        state = replace(state, questions=questions, versions=merge_named_versions(turn.question, state.versions))
+        asked = turn.utterance.original
+        questions = (*state.questions, asked[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:]
+        state = replace(state, questions=questions, versions=merge_named_versions(asked, state.versions))
     return state

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agents.bids import CLAIM, Weights, apply_logistic, compute_logit
 from agents.heads.safety import Safety
 from agents.routing.types import Band, Intent, Route, Tier
-from agents.types import Question
+from agents.types import Findings, Question
 from agents.understanding.emotion import CALM, Emotion
 from knowledge.types import GateVerdict, Retrieval
 
@@ -25,12 +25,13 @@ TEMPERATURE = 0.25
 class TurnEvidence:
     """All that is known of a turn before an agent acts.
 
-    `question.retrieval` is the search result, None while the search is out of order. `emotion` is the customer's, of
+    `findings.retrieval` is the search result, None while the search is out of order. `emotion` is the customer's, of
     which `outcry` is the part that is said in words. `danger` is None for a customer who is in none. `threshold`: the
     emotion from which a person is called.
     """
 
     question: Question
+    findings: Findings
     route: Route
     emotion: Emotion = CALM
     outcry: float = 0.0
@@ -39,7 +40,7 @@ class TurnEvidence:
 
     @property
     def retrieval(self) -> Retrieval | None:
-        return self.question.retrieval
+        return self.findings.retrieval
 
     @property
     def is_answerable(self) -> bool:

@@ -114,9 +114,11 @@ async def _from_service(chat: ChatService, message: Message) -> AsyncIterator[Ev
                 case Routed():
                     yield "routed", _choice(event)
                 case Evidence(question, retrieval):
-                    tried = TrialResult(question.normalized_text, retrieval, retrieval.timings_ms, retrieval.degraded)
+                    tried = TrialResult(
+                        question.utterance.normalized, retrieval, retrieval.timings_ms, retrieval.degraded
+                    )
                     found = SearchResponse.from_result(tried, None, explain=False).model_dump(mode="json")
-                    yield "evidence", found | {"rewrite": question.rewrite}
+                    yield "evidence", found | {"rewrite": question.utterance.rewrite}
                 case Token(text):
                     yield "token", {"text": text}
                 case Replace(text):

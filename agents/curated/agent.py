@@ -16,6 +16,7 @@ from agents.types import (
     CuratedMatch,
     Done,
     Evidence,
+    Findings,
     MatchStage,
     Meta,
     Outcome,
@@ -51,8 +52,8 @@ class CuratedAgent:
         danger or very angry is left to the care agent, and what only a document tells to the documents.
         """
         question = turn.question
-        match = question.curated
-        if match is None or question.sub_question_texts or turn.is_urgent or self._is_avoided(question):
+        match = turn.findings.curated
+        if match is None or question.sub_questions or turn.is_urgent or self._is_avoided(question):
             return None
         similar = match.stage is MatchStage.SIMILAR
         if similar and (match.probability < SIMILAR or _is_told_by_documents(match, turn.retrieval)):
@@ -60,14 +61,14 @@ class CuratedAgent:
         why = "like an entry" if similar else f"an entry has this {match.stage.value} wording"
         return Bid(CURATED, match.probability, why, Rank.CLAIMS, alone=True)
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        match = question.curated
+        match = findings.curated
         assert match is not None, "it bids for nothing else"
         yield Meta(self.name, CURATED)
-        if question.retrieval is not None:  # what is kept of this turn counts as old as the older of the two
-            revision = min(match.revision, question.retrieval.revision)
-            yield Evidence(question, replace(question.retrieval, revision=revision))
+        if findings.retrieval is not None:  # what is kept of this turn counts as old as the older of the two
+            revision = min(match.revision, findings.retrieval.revision)
+            yield Evidence(question, replace(findings.retrieval, revision=revision))
         answer = self._build_answer(question, match)
         yield Token(answer.reply)
         yield Done(answer)
@@ -91,7 +92,7 @@ class CuratedAgent:
         )
 
     def _is_avoided(self, question: Question) -> bool:
-        asked = fold(question.complete_text)
+        asked = fold(question.utterance.complete_text)
         return any(topic in asked for topic in self._avoided)
 
 

@@ -175,12 +175,12 @@ def format_prompt_text(text: str, max_chars: int, layout: Layout | None = None) 
 
 
 def _build_exchange(turn: Turn) -> LastExchange:
-    return LastExchange(turn.complete_text, strip_marks(turn.reply))
+    return LastExchange(turn.utterance.expanded_text, strip_marks(turn.reply))
 
 
 def _build_history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
     for turn in turns:
         said = strip_marks(turn.reply)[:MAX_HISTORY_CHARS]
         if said and not turn.rows:
-            yield {"role": "user", "content": turn.question[:MAX_HISTORY_CHARS]}
+            yield {"role": "user", "content": turn.utterance.original[:MAX_HISTORY_CHARS]}
             yield {"role": "assistant", "content": said}

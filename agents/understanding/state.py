@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
+from agents.understanding.utterance import Utterance
 from knowledge.types import Context
 
 
@@ -16,13 +17,11 @@ from knowledge.types import Context
 class Turn:
     """One earlier exchange of the conversation.
 
-    `complete_text` is the question as it was searched: the rewrite, else the text. `proposed`: the action that the
-    reply proposed, empty for none. `rows`: the reply held rows of the business database, is left out here, and models
-    do not see the turn.
+    `proposed`: the action that the reply proposed, empty for none. `rows`: the reply held rows of the business
+    database, is left out here, and models do not see the turn.
     """
 
-    question: str
-    complete_text: str
+    utterance: Utterance
     reply: str
     suggestions: tuple[str, ...] = ()
     proposed: str = ""

@@ -33,7 +33,7 @@ class ComputationPool:
 
         def get_patience() -> float:
             nonlocal urgent
-            urgent = self._urgent.is_urgent(question.text)
+            urgent = self._urgent.is_urgent(question.utterance.original)
             return PATIENCE_SECONDS if urgent else self._slots.seconds
 
         sender = message.sender.key, message.sender.address

@@ -71,7 +71,8 @@ def _count_turns(turns: Sequence[NewTurn]) -> dict[str, int]:
 def _find_gaps(turns: Sequence[NewTurn]) -> list[dict[str, str]]:
     gaps = []
     for turn in turns:
-        if question := _choose_gap_question(turn.standalone, turn.outcome, turn.agent, degraded=bool(turn.degraded)):
+        asked, degraded = turn.utterance.expanded_text, bool(turn.degraded)
+        if question := _choose_gap_question(asked, turn.outcome, turn.agent, degraded=degraded):
             gap = {
                 "hash": hash_question(question),
                 "question": question,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from agents.types import Question, RowSource
+from agents.understanding.spelling import correct_spelling
 from app.conversations.questions import hash_question
 from app.conversations.schemas import RowSourceOut, SourceOut
 from app.desk.api import SessionId, require
@@ -50,9 +51,10 @@ async def recommend_knowledge(
 ) -> AdviceOut:
     """Fragments of the knowledge base for the customer's last message, and a draft of a reply."""
     asked = await _build_question(wiring, tenant, session_id, question)
-    if not asked.text:
+    if not asked.utterance.original:
         raise Conflict("顾客还没有说过话，请在 question 里写明要查什么。", code="nothing_asked")
-    roster = await wiring.get_roster(tenant)
+    roster, speller = await wiring.get_roster(tenant), await wiring.get_speller(tenant)
+    asked = replace(asked, utterance=await correct_spelling(speller, asked.utterance))
     async with wiring.limits.slots.open_slot(tenant):
         advice = await ask_knowledge(roster, asked)
         return _build_advice(advice, extract_draft(advice.answer))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from app.conversations.access import Access
     from app.conversations.repository import ConversationRepository
     from app.desk.human_desk import HumanDesk
+    from knowledge.spelling import BaseSpeller
 
 
 class SolutionIntake(Protocol):
@@ -38,6 +39,8 @@ class Parts(HttpParts, Protocol):
     def rows_to_model(self) -> bool: ...
 
     async def get_roster(self, tenant: str) -> Roster: ...
+
+    async def get_speller(self, tenant: str) -> BaseSpeller: ...
 
 
 Wiring = Wired[Parts]

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agents.types import HandoffReason, HandoffRequest, Question
+from agents.understanding.utterance import Utterance
 from app.attachments.types import build_display_text
 from app.conversations.rules import LIFETIME
 from app.db.engine import Database
@@ -74,7 +75,7 @@ class Desk:
         opening, _, _ = await self._openings.prepare(
             key,
             HandoffRequest(HandoffReason.ASKED),
-            Question("", caller=claim.caller),
+            Question(Utterance(""), caller=claim.caller),
             None,
             skill=skill,
             sender=sender,

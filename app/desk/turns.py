@@ -49,7 +49,7 @@ def follow(
 def _save_turn(connection: Connection, turn: NewTurn, state: State | None, partners: Partners) -> DeskSession | None:
     key = _get_key(turn)
     if turn.for_desk:
-        desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, **_get_message_fields(turn))
+        desk_messages.add(connection, key, Sender.CUSTOMER, turn.utterance.original, **_get_message_fields(turn))
         return moves.get(connection, key)
     if state in WAITING:
         return _record_overheard(connection, turn)
@@ -64,7 +64,7 @@ def _save_turn(connection: Connection, turn: NewTurn, state: State | None, partn
 def _record_overheard(connection: Connection, turn: NewTurn) -> DeskSession:
     """Records the turn of a customer who waits, for the person who is going to accept."""
     key = _get_key(turn)
-    desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, **_get_message_fields(turn))
+    desk_messages.add(connection, key, Sender.CUSTOMER, turn.utterance.original, **_get_message_fields(turn))
     reply = _PRIVATE if turn.rows_of else turn.reply
     desk_messages.add(connection, key, Sender.BOT, reply, client_id=turn.client_id)
     if turn.opening is not None:  # somebody called a person while the bot was about to

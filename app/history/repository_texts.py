@@ -32,7 +32,11 @@ def add_turns(connection: Connection, turns: Iterable[NewTurn]) -> None:
     """What customers said and were told; a reply with a member's own rows is left out."""
     rows = [
         _build_row(
-            SessionKey(turn.tenant, turn.session_id), TURN, turn.id, turn.question, "" if turn.rows_of else turn.reply
+            SessionKey(turn.tenant, turn.session_id),
+            TURN,
+            turn.id,
+            turn.utterance.original,
+            "" if turn.rows_of else turn.reply,
         )
         for turn in turns
     ]

@@ -27,7 +27,7 @@ from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
-from knowledge.types import Context, GateVerdict, PageText, Retrieval, Vector
+from knowledge.types import NOT_EMBEDDED, Context, GateVerdict, PageText, QuestionVectors, Retrieval
 from knowledge.versions import VersionChoice, choose_versions
 from knowledge.vocabulary import AnalyzerHistory
 from knowledge.work_place import release_place
@@ -105,7 +105,7 @@ class CalibratedSearch:
         question: str,
         *,
         rewrite: str | None = None,
-        vector: Vector | None = None,
+        vectors: QuestionVectors = NOT_EMBEDDED,
         where: Filter = EVERYTHING,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
@@ -125,7 +125,7 @@ class CalibratedSearch:
             self._search_versions,
             question,
             rewrite=rewrite,
-            vector=vector,
+            vectors=vectors,
             where=where,
             explain=explain,
             context=context,

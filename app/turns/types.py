@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agents.routing.types import Route
 from agents.types import ModelCall, Page, Usage
 from agents.understanding.state import Turn
+from agents.understanding.utterance import Utterance
 from app.limits.types import NOBODY as UNCOUNTED
 from app.limits.types import Requester
 from app.types import Proof
@@ -61,10 +62,10 @@ class Message:
 
     new_session: the id was made for this message, so nothing was said before but what the client itself gives as
     `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
-    a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where that was
-    taken before. `sender`: whom it is counted for. `attempt`: keeps the result of a request that may be sent
-    again. `where`: the documents that an answer may rest on. `attachments`: ids of what goes with it; `attached`: the
-    same, once they are known to be this conversation's.
+    a person is kept once. `proof` is what is shown for the conversation. `sender`: whom it is counted for. `attempt`:
+    keeps the result of a request that may be sent again. `where`: the documents that an answer may rest on.
+    `attachments`: ids of what goes with it; `attached`: the same, once they are known to be this conversation's.
+    `traceparent`: the trace of the caller, as it was sent.
     """
 
     tenant: str
@@ -79,11 +80,11 @@ class Message:
     client_id: str = ""
     sender: Requester = UNCOUNTED
     proof: Proof = Proof()  # noqa: RUF009 - frozen
-    claim: Claim | None = None
     attempt: RequestAttempt | None = None
     where: Filter = Filter()  # noqa: RUF009 - frozen
     attachments: tuple[str, ...] = ()
     attached: tuple[Attachment, ...] = ()
+    traceparent: str = ""
 
     @property
     def caller(self) -> str:
@@ -144,8 +145,7 @@ class NewTurn:
     user_id: str
     channel: str
     id: str
-    question: str
-    standalone: str
+    utterance: Utterance
     reply: str
     outcome: str
     response: bytes

@@ -31,7 +31,7 @@ def emit_turns(connection: Connection, turns: Sequence[NewTurn]) -> None:
         with set_request_id(turn.trace_id):
             about = _describe_turn(turn)
             if (turn.tenant, CUSTOMER) in wanted:
-                emit_event(connection, turn.tenant, CUSTOMER, about | {"text": turn.question})
+                emit_event(connection, turn.tenant, CUSTOMER, about | {"text": turn.utterance.original})
             if (turn.tenant, BOT) in wanted:
                 said = {"text": turn.reply, "outcome": turn.outcome, "agent": turn.agent}
                 emit_event(connection, turn.tenant, BOT, about | said)

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from agents.language import is_reply_english
 from agents.types import Question
+from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import say
 from app.channels.base import Channel, ChannelParts
 from app.channels.client import PlatformClient
@@ -113,7 +114,7 @@ class StaffAttachments:
 
     async def build_unsent_notice(self, tenant: str, said: str, name: str) -> str:
         """See `StaffFiles`."""
-        english = is_reply_english(Question(said), await self._profiles.get(tenant))
+        english = is_reply_english(Question(Utterance(said)), await self._profiles.get(tenant))
         return say("channel_file_unsent", english, name=name)
 
 

@@ -119,6 +119,7 @@ from app.wiring.teams import Teams
 from app.wiring.tuning import LabelledCases, build_tuner_reports
 from app.wiring.turns import build_turn_log
 from knowledge.breaker import Breaker
+from knowledge.spelling import BaseSpeller
 
 
 class Container:
@@ -403,6 +404,10 @@ class Container:
     async def get_roster(self, tenant: str) -> Roster:
         """Returns the agents of a tenant. Raises as `Tenants.get_parts`."""
         return (await self.tenants.get_parts(tenant)).team.roster
+
+    async def get_speller(self, tenant: str) -> BaseSpeller:
+        """Returns what knows the words of a tenant's documents. Raises as `Tenants.get_parts`."""
+        return (await self.tenants.get_parts(tenant)).team.speller
 
     async def get_version(self, tenant: str) -> Version:
         """See `HotCache`."""

@@ -7,6 +7,7 @@ import pytest
 from agents.dialogue import MAX_QUESTION_CHARS, MAX_QUESTIONS, MAX_TOPICS, OFF_TOPIC_AGENTS, add_turn, build_state
 from agents.types import Answer, Outcome, RowSource, Source
 from agents.understanding.state import NOTHING_SAID, DialogueState, Topic, Turn
+from agents.understanding.utterance import Utterance
 
 EMPTY = DialogueState()
 
@@ -106,7 +107,7 @@ def test_what_holds_a_members_data_stays_theirs_in_the_turns_after_it() -> None:
 
 
 def test_what_a_client_tells_gives_questions_alone() -> None:
-    turns = [Turn(f"问{number}" + "长" * 200, "", "答") for number in range(5)]
+    turns = [Turn(Utterance(f"问{number}" + "长" * 200), "答") for number in range(5)]
     state = build_state(turns)
     assert len(state.questions) == MAX_QUESTIONS and all(len(text) == MAX_QUESTION_CHARS for text in state.questions)
     assert state.topics == () and build_state([]) == EMPTY

@@ -4,6 +4,7 @@ from agents.dialogue import add_turn, build_state
 from agents.types import Answer, Outcome
 from agents.understanding.named_versions import MAX_VERSIONS, merge_named_versions
 from agents.understanding.state import NOTHING_SAID, DialogueState, Turn
+from agents.understanding.utterance import Utterance
 
 
 def test_the_version_that_was_named_last_comes_first_and_few_are_kept() -> None:
@@ -22,5 +23,5 @@ def test_a_conversation_remembers_what_the_customer_uses() -> None:
     kept = state.to_json()
     del kept["versions"]
     assert DialogueState.from_json(kept).versions == ()  # of a turn before it was kept
-    told = [Turn("我用的是 V2.2", "", ""), Turn("怎么导出", "", "")]
+    told = [Turn(Utterance("我用的是 V2.2"), ""), Turn(Utterance("怎么导出"), "")]
     assert build_state(told).context.versions == ("2.2",)

@@ -199,7 +199,7 @@ async def test_gaps_are_ranked_by_this_week_and_its_growth(database: Database) -
     await keep(database, *growing, *steady, *repeated)
     await collected(database)
     for turns in (growing, steady, repeated):
-        await gap_of(database, *(f"turn:{one.id}" for one in turns), question=turns[0].question)
+        await gap_of(database, *(f"turn:{one.id}" for one in turns), question=turns[0].utterance.original)
     found, total = await GapRepository(database).load_page("t", EVERYTHING, 0, 10)
     assert total == 3
     assert [(gap.question, gap.counts.customers, gap.counts.week, gap.counts.week_before) for gap in found] == [
