@@ -33,7 +33,7 @@ from knowledge.evaluation.runner import build_retriever
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
-from knowledge.types import Retrieval
+from knowledge.types import QuestionVectors, Retrieval
 from scripts.commands import check_folders
 from scripts.evaluation.reader_verdicts import add_reader_arguments, judge_base
 
@@ -110,7 +110,7 @@ async def _ask_questions(retriever: Retriever, questions: Sequence[EvalQuestion]
     vectors = await retriever.embedder.embed_questions(texts)
     pairs = zip(texts, vectors, strict=True)
     return [
-        _find_deciding_threshold(await retriever.search(text, vector=vector, explain=True), retriever)
+        _find_deciding_threshold(await retriever.search(text, vectors=QuestionVectors(vector), explain=True), retriever)
         for text, vector in show_progress(pairs, len(texts), "提问", "问")
     ]
 

@@ -10,7 +10,7 @@ from typing import Any
 from knowledge.embeddings.base import Embedder
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.retriever import Retriever
-from knowledge.types import Matrix
+from knowledge.types import Matrix, QuestionVectors
 from scripts.harness.timing import compute_percentiles, compute_ratio, measure_since
 
 # Questions asked before the clock runs.
@@ -38,7 +38,7 @@ async def measure_search(
         times["embedding"].append(measure_since(started))
         vector = vector if vectors is None else vectors[number]
         started = perf_counter()
-        found = await retriever.search(questions[number], vector=vector, where=where)
+        found = await retriever.search(questions[number], vectors=QuestionVectors(vector), where=where)
         times[kind].append(measure_since(started))
         if kind == "overhead":
             for stage, value in found.timings_ms.items():
