@@ -49,7 +49,6 @@ from app.history.repository_contacts import ContactHistory
 from app.history.repository_views import SavedViews
 from app.hit_test.canaries import Canaries
 from app.http.unidentified_sockets import UnidentifiedSockets
-from app.idempotency.repository import RetryRepository
 from app.idempotency.service import Retries
 from app.keys.authenticator import Authenticator
 from app.keys.management import KeyManagement
@@ -167,7 +166,7 @@ class Container:
         self.audit = AuditLog(AuditRepository(database), NameRepository(database))
         self.filters = FilterRequests(FilterRepository(database))
         self.key_management = KeyManagement(stored_keys, self.keys)
-        self.retries = Retries(RetryRepository(database))
+        self.retries = Retries(database)
         self.profiles = ProfileRepository(database, build_default_profile(settings))
         self.usage, self.unanswered, self.backlog = (
             UsageRepository(database),
