@@ -141,9 +141,24 @@ def test_a_faint_colour_is_what_is_behind_it() -> None:
 
 def test_declarations_know_strings_and_importance() -> None:
     style = "a:url(x;y); color : RED !important; content:';b:c'; /* d:e */ f:g"
-    assert read_declarations(style) == ({"a": "url(x;y)", "content": "';b:c'", "f": "g"}, {"color": "red"})
+    assert read_declarations(style) == ({"a": "url(x;y)", "content": '";b:c"', "f": "g"}, {"color": "red"})
 
 
 def test_rules_that_may_not_hold_are_left_out() -> None:
-    sheet = "@import 'x'; a:hover{b:c} @media (max-width:1px){d{e:f}} @media screen{g,h{i:j}} k{l:m"
+    sheet = "@import 'x'; a:hover{b:c} @media (max-width:1px){d{e:f}} @media screen{g,h{i:j}}"
     assert [(rule.selector, rule.style) for rule in read_rules(sheet)] == [("g", {"i": "j"}), ("h", {"i": "j"})]
+
+
+def test_rules_are_read_as_a_browser_reads_them() -> None:
+    sheet = 'a{content:"}{";d\\69splay:n\\6fne}b/*c*/{f:g;h{i:j}} k{l:m'
+    assert [(rule.selector, rule.style) for rule in read_rules(sheet)] == [
+        ("a", {"content": '"}{"', "display": "none"}),
+        ("b", {"f": "g"}),
+        ("k", {"l": "m"}),
+    ]
+
+
+@pytest.mark.parametrize("nested", ["{", "(", "a{b:", "a{b:(", "/*", "a{b:'"])
+def test_styles_that_nest_without_end_are_read_to_their_end(nested: str) -> None:
+    assert len(read_rules(nested * 5_000)) <= 1
+    assert len(read_declarations(nested * 5_000)) == 2
