@@ -188,8 +188,9 @@ def _is_cut_away(style: Declarations, size: float) -> bool:
     """Returns whether it is clipped to nothing, or a box of at most a pixel that hides what flows over."""
     clip, path = style.get("clip", ""), style.get("clip-path", "")
     if clip.startswith("rect"):
-        edges = [_read_pixels(part, size, 0.0) for part in re.findall(r"[^\s,()]+", clip.removeprefix("rect"))]
-        if len(edges) == 4 and None not in edges and _is_narrow(*edges):
+        parts = re.findall(r"[^\s,()]+", clip.removeprefix("rect"))
+        edges = [length for part in parts if (length := _read_pixels(part, size, 0.0)) is not None]
+        if len(edges) == 4 and (edges[2] - edges[0] <= 1 or edges[1] - edges[3] <= 1):
             return True
     if re.match(r"inset\(\s*(?:[5-9]\d|100)(?:\.\d+)?%|circle\(\s*0", path):
         return True
@@ -197,11 +198,6 @@ def _is_cut_away(style: Declarations, size: float) -> bool:
         return False
     boxes = (_read_pixels(style.get(name, ""), size, 100.0) for name in ("width", "height", "max-width", "max-height"))
     return any(length is not None and 0 <= length <= 1 for length in boxes)
-
-
-def _is_narrow(top: float | None, right: float | None, bottom: float | None, left: float | None) -> bool:
-    assert top is not None and right is not None and bottom is not None and left is not None
-    return bottom - top <= 1 or right - left <= 1
 
 
 def _read_share(value: str) -> float:
