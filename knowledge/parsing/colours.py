@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from tinycss2.color4 import Color, parse_color
 
@@ -15,6 +16,8 @@ BLACK: Colour = (0, 0, 0)
 _NEAR = 32
 # Share of its own colour under which text is as good as transparent.
 _FAINT = 0.1
+# Those that tinycss2 turns into red, green and blue.
+_SPACES = {"srgb", "hsl", "hwb"}
 # As Office writes a colour: without "#".
 _HEX = re.compile(r"[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8}")
 
@@ -36,11 +39,13 @@ def blend_colours(colour: Colour | None, share: float, background: Colour | None
     return red, green, blue
 
 
+# Documents repeat their colours.
+@lru_cache(maxsize=1024)
 def read_colour(value: str) -> tuple[Colour | None, float]:
     """Reads a CSS or Office colour and its opacity; (None, 1.0) if it is not understood."""
     value = value.strip().lower()
     colour = parse_color(f"#{value}" if _HEX.fullmatch(value) else value)
-    if not isinstance(colour, Color):  # nothing, or "currentcolor"
+    if not isinstance(colour, Color) or colour.space not in _SPACES:  # nothing, or "currentcolor"
         return None, 1.0
-    red, green, blue = (min(255, max(0, round((share or 0) * 255))) for share in colour.to("srgb").coordinates)
+    red, green, blue = (round(255 * min(1.0, max(0.0, share))) for share in colour.to("srgb").coordinates)
     return (red, green, blue), colour.alpha
