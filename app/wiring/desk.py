@@ -165,7 +165,8 @@ class HumanDesk:
 
     async def start(self) -> None:
         """Starts the desk. Returns once no turn can miss that a person has its session."""
-        await self.feed.start()
+        await self.feed.poll()
+        self.feed.start()
 
     async def mark_seen(self, key: SessionKey, side: Side, seq: int) -> None:
         """Records how far one side has read, and tells the other."""

@@ -154,7 +154,8 @@ async def open_knowledge(
 
             indexer = Indexer(feed, catch_up, generations.get_embedder, open_tenant, on_revision)
             stack.push_async_callback(indexer.close)
-            await indexer.start()
+            await indexer.open_indexes()
+            indexer.start()
         follower, labels, rows = indexer or RemoteFollower(feed), LabelRepository(database), VersionRepository(database)
         ingestion = IngestionService(documents, knowledge, rows, labels, ingestor, follower, wait_seconds)
         versions = VersionService(documents, knowledge, rows, ingestion, ingestor)

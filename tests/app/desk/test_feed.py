@@ -44,7 +44,7 @@ async def test_a_poll_that_began_earlier_does_not_undo_what_is_known(desk: Human
 
 async def test_a_started_feed_tells_of_other_processes_within_a_second(database: Database, desk: HumanDesk) -> None:
     other = desk_over(database)
-    await other.feed.start()
+    await other.start()
     try:
         with other.feed.watch(key()) as news:
             await queued(desk)
