@@ -126,7 +126,9 @@ def test_recognised_text_under_a_small_picture_is_not_read() -> None:
     [
         ("#FFF", (255, 255, 255)), ("#010203", (1, 2, 3)), ("rgb(1, 2,3)", (1, 2, 3)), ("rgb(100% 0% 0%)", (255, 0, 0)),
         ("hsl(0, 0%, 100%)", (255, 255, 255)), ("WHITE", (255, 255, 255)), ("1F3864", (31, 56, 100)),
-        ("hwb(none 100% 0%)", (255, 255, 255)), ("oklch(1 0 0)", None), ("color(xyz 1 1 1)", None), ("var(--a)", None), ("url(#fff)", None), ("rgb(1,2)", None), ("rgb(.,.,.)", None),
+        ("hwb(none 100% 0%)", (255, 255, 255)),
+        ("rgb(1e400,0,0)", (255, 0, 0)), ("oklch(1 0 0)", None), ("color(xyz 1 1 1)", None), ("var(--a)", None),
+        ("url(#fff)", None), ("rgb(1,2)", None), ("rgb(.,.,.)", None),
     ],
 )  # fmt: skip
 def test_colours_are_read(value: str, colour: tuple[int, int, int] | None) -> None:
