@@ -45,9 +45,14 @@ def build_message_id(key: str) -> str:
     return key if len(key) <= _LONGEST_ID else hashlib.sha256(key.encode()).hexdigest()
 
 
-def retry_key(request: Request, tenant: str, key: str, proof: Proof, body: Any) -> RetryKey | None:
-    """What the request is known by, None without a key. body: what is asked. Raises Forbidden where anybody might guess
-    the key: whoever proves nothing needs one that nobody else can have.
+def build_retry_key(request: Request, tenant: str, key: str, proof: Proof, body: Any) -> RetryKey | None:
+    """Builds what a request is known by; None without a key.
+
+    Args:
+        body: What is asked.
+
+    Raises:
+        Forbidden: Where anybody might guess the key: whoever proves nothing needs one that nobody else can have.
     """
     if not key:
         return None
@@ -66,18 +71,18 @@ async def run_once(
 ) -> Response:
     """The response of the first attempt; without a key, of this one. Raises Conflict, and what the work raises."""
     if key is None:
-        return answer(await work(None))
+        return build_response(await work(None))
     attempt = await get_container(request).retries.begin(key)
     if isinstance(attempt, KeptResponse):
-        return answer(attempt, REPLAYED)
+        return build_response(attempt, REPLAYED)
     async with attempt:
         reply = await work(attempt)
         await attempt.finish(reply)
-    return answer(reply)
+    return build_response(reply)
 
 
-def answer(reply: KeptResponse, headers: dict[str, str] | None = None) -> Response:
-    """The reply as it is sent."""
+def build_response(reply: KeptResponse, headers: dict[str, str] | None = None) -> Response:
+    """Builds the response that carries a reply."""
     body = add_token(reply.body, reply.token)
     return Response(body, status_code=reply.status, media_type=JSON if body else None, headers=headers)
 
