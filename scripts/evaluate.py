@@ -11,16 +11,16 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agents.knowledge import KnowledgeAgent
-from agents.types import Done, Question
+from agents.types import Done, Findings, Question
 from agents.understanding.normalise import normalise_text
-from app.chat.answer_pipeline import correct_spelling
+from agents.understanding.spelling import correct_spelling
+from agents.understanding.utterance import Utterance
 from app.chat.guard import Guard
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.evaluation.gate import check_report
@@ -51,7 +51,7 @@ from knowledge.filters import Filter
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, Context, PageText, Retrieval, Vector
+from knowledge.types import NOT_EMBEDDED, Chunk, Context, PageText, QuestionVectors, Retrieval, Vector
 from scripts.evaluation.curated import curated_report
 from scripts.evaluation.metamorphic import metamorphic_report
 from scripts.evaluation.routing import routing_report
@@ -85,7 +85,7 @@ class _Scoped:
         question: str,
         *,
         rewrite: str | None = None,
-        vector: Vector | None = None,
+        vectors: QuestionVectors = NOT_EMBEDDED,
         where: Filter | None = None,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
@@ -94,7 +94,7 @@ class _Scoped:
         return await self._retriever.search(
             question,
             rewrite=rewrite,
-            vector=vector,
+            vectors=vectors,
             where=where or self._where,
             explain=explain,
             context=context,
@@ -178,9 +178,8 @@ class Evaluation:
 
         async def answer(text: str, vector: Vector, where: Filter) -> AgentReply:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
-            question = Question(text, vector=vector)
-            question = replace(question, rewrite=await correct_spelling(retriever.speller, question))
-            async for event in agent.run(question):
+            question = Question(await correct_spelling(retriever.speller, Utterance(text)))
+            async for event in agent.run(question, Findings(QuestionVectors(vector))):
                 if isinstance(event, Done):
                     return AgentReply(event.answer.outcome.value, event.answer.reply)
             raise RuntimeError("the agent ended without an answer")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -15,10 +15,22 @@ from app.evaluation_runs.schemas import (
     TurnResultOut,
     TurnResultPage,
 )
-from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.deps import AdminTenant, StaffTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
+
+if TYPE_CHECKING:
+    from app.evaluation_runs.service import EvaluationRuns
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    evaluation_runs: EvaluationRuns
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/evaluation", tags=["evaluation"], route_class=GuardedRoute)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from app.search.service import CalibratedSearch
     from app.search.verdict_service import JudgingEstimate, VerdictService
     from app.search.verdicts import BaseVerdict
-    from app.tenants import Tenants
     from app.tuner.service import Tuner
+    from app.tuner.types import TunedSettings
 
 JUDGEMENT = "judgement"
 # Titles of reports that have none of their own.
@@ -48,6 +49,24 @@ class NewReport:
     by: str
 
 
+class OpenedTenant(Protocol):
+    """See `TenantParts`."""
+
+    @property
+    def retriever(self) -> CalibratedSearch: ...
+
+    @property
+    def tuned(self) -> TunedSettings: ...
+
+
+class OpenedTenants(Protocol):
+    """See `Tenants`."""
+
+    async def get_parts(self, tenant: str) -> OpenedTenant: ...
+
+    def use_parts(self, tenant: str) -> AbstractAsyncContextManager[OpenedTenant]: ...
+
+
 class Reports:
     """The reports of all tenants."""
 
@@ -55,7 +74,7 @@ class Reports:
         self,
         database: Database,
         tuner: Tuner,
-        tenants: Tenants,
+        tenants: OpenedTenants,
         measuring: SearchMeasurement,
         judging: VerdictService,
         trigger: Trigger,

@@ -19,6 +19,7 @@ from agents.routing.head import fit_head
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier
 from agents.types import Question
 from agents.understanding.normalise import normalise_text
+from agents.understanding.utterance import RewriteKind, Utterance
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import InvalidConfiguration
@@ -127,7 +128,8 @@ async def _routed(
     corrected = perf_counter()
     vector = await embedder.embed_question(text)
     embedded = perf_counter()
-    route = await router.route(Question(row["text"], rewrite=text, vector=vector))
+    question = Question(Utterance(row["text"]).add_rewrite(text, RewriteKind.SPELLING))
+    route = await router.route(question, vector)
     end = perf_counter()
     progress(1)
     return RoutedMessage(row, route, embedded - corrected, corrected - start + end - embedded)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import asyncio
 
 from app.db.engine import Database
+from app.desk.human_desk import HumanDesk
 from app.desk.types import State
-from app.wiring.desk import HumanDesk
 from tests.app.desk.building import TENANT, assigned, desk_over, key, queued
 
 
