@@ -35,8 +35,8 @@ from app.documents.repository_entries import EntryRepository
 from app.documents.repository_jobs import JobRepository
 from app.documents.types import DocumentKind
 from app.documents.versions import VersionService
-from app.evaluation_runs.service import EvaluationRuns
-from app.evaluation_sets.service import EvaluationSets
+from app.evaluation.runs import EvaluationRuns
+from app.evaluation.service import EvaluationSets
 from app.faqs import repository as faq_rows
 from app.faqs.books import FaqBooks
 from app.faqs.entries import EntryPreparer

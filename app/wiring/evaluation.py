@@ -30,7 +30,7 @@ from app.db.engine import Database
 from app.db.migrate import upgrade_schema
 from app.evaluation.model_judge import ModelJudge
 from app.evaluation.product import Product
-from app.evaluation_runs.runner import EvaluationRunner
+from app.evaluation.runs import EvaluationRunner
 from app.limits.service import LimitOptions, RateLimits
 from app.limits.slots import TurnSlots
 from app.limits.types import Rate

@@ -12,7 +12,7 @@ from app.tuner.questions import MAX_QUESTIONS, TuningQuestion
 from app.tuner.reports import Reports
 
 if TYPE_CHECKING:
-    from app.evaluation_sets.service import EvaluationSets
+    from app.evaluation.service import EvaluationSets
     from app.search.service import CalibratedSearch, Searches
     from app.wiring.container import Container
 

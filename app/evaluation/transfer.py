@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.evaluation.dialogues import Dialogue, LabelledTurn, build_row
-from app.evaluation_sets.schemas import EvaluationCaseIn
-from app.evaluation_sets.types import CaseOrigin, NewCase
+from app.evaluation.schemas import EvaluationCaseIn
+from app.evaluation.types import CaseOrigin, NewCase
 from app.http.sheets import SheetReader
 from app.problems import describe_problem
 from app.spreadsheets import write_sheet

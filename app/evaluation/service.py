@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import Conflict, NotFound
+from app.evaluation import repository
 from app.evaluation.dialogues import Dialogue
-from app.evaluation_sets import repository
-from app.evaluation_sets.types import (
+from app.evaluation.types import (
     MAX_CASES,
     MAX_KEY_CHARS,
     MAX_SETS,
@@ -126,7 +126,7 @@ class EvaluationSets:
             there = repository.load_existing(connection, tenant, set_id, new.keys())
             if only:
                 repository.clear_set(connection, tenant, set_id)
-            elif repository.count(connection, tenant, set_id) + len(new) - len(there) > MAX_CASES:
+            elif repository.count_cases(connection, tenant, set_id) + len(new) - len(there) > MAX_CASES:
                 raise _build_too_many()
             taken = []
             for number, (key, one) in enumerate(new.items()):
@@ -193,3 +193,7 @@ def _build_set_not_found(set_id: str) -> NotFound:
 
 def _build_case_not_found(case_id: str) -> NotFound:
     return NotFound("评测集里没有这一条，可能已被删除。", code="evaluation_case_not_found", id=case_id)
+
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
