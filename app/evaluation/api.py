@@ -60,19 +60,21 @@ class FileFormat(StrEnum):
 @router.get("/sets")
 async def list_evaluation_sets(tenant: StaffTenant, wiring: Wiring) -> EvaluationSetList:
     """All sets, by their names."""
-    return EvaluationSetList(sets=list(map(EvaluationSetOut.from_set, await wiring.evaluation_sets.list_all(tenant))))
+    return EvaluationSetList(
+        sets=list(map(EvaluationSetOut.model_validate, await wiring.evaluation_sets.list_all(tenant)))
+    )
 
 
 @router.post("/sets", status_code=201, responses=list_failures(409))
 async def add_evaluation_set(body: EvaluationSetIn, tenant: AdminTenant, wiring: Wiring) -> EvaluationSetOut:
     """Makes an empty set."""
-    return EvaluationSetOut.from_set(await wiring.evaluation_sets.add(tenant, body.name, body.description))
+    return EvaluationSetOut.model_validate(await wiring.evaluation_sets.add(tenant, body.name, body.description))
 
 
 @router.get("/sets/{set_id}", responses=list_failures(404))
 async def get_evaluation_set(set_id: SetId, tenant: StaffTenant, wiring: Wiring) -> EvaluationSetOut:
     """One set."""
-    return EvaluationSetOut.from_set(await wiring.evaluation_sets.get(tenant, set_id))
+    return EvaluationSetOut.model_validate(await wiring.evaluation_sets.get(tenant, set_id))
 
 
 @router.put("/sets/{set_id}", responses=list_failures(404, 409))
@@ -80,7 +82,7 @@ async def change_evaluation_set(
     set_id: SetId, body: EvaluationSetIn, tenant: AdminTenant, wiring: Wiring
 ) -> EvaluationSetOut:
     """Calls a set otherwise."""
-    return EvaluationSetOut.from_set(
+    return EvaluationSetOut.model_validate(
         await wiring.evaluation_sets.change_set(tenant, set_id, body.name, body.description)
     )
 
@@ -209,7 +211,7 @@ async def list_evaluation_results(
     results, total = await wiring.evaluation_runs.list_results(
         tenant, report_id, verdict=verdict, text=q, tag=tag, limit=limit, offset=offset
     )
-    return TurnResultPage(results=list(map(TurnResultOut.from_result, results)), total=total)
+    return TurnResultPage(results=list(map(TurnResultOut.model_validate, results)), total=total)
 
 
 @router.get("/reports/{report_id}/compare", responses=list_failures(404))

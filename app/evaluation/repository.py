@@ -14,7 +14,7 @@ from app.db.engine import insert_into
 from app.db.sorting import sorted_by
 from app.evaluation.dialogues import build_row, parse_dialogue
 from app.evaluation.judgement import TurnVerdict
-from app.evaluation.results import TurnResult
+from app.evaluation.results import CitedDocument, TurnResult
 from app.evaluation.tables import EvaluationCaseRow, EvaluationReportRow, EvaluationResultRow, EvaluationSetRow
 from app.evaluation.types import CaseOrigin, EvaluationCase, EvaluationReport, EvaluationSet
 
@@ -247,7 +247,7 @@ def _match_results(tenant: str, report_id: str) -> ColumnElement[bool]:
 
 def _build_result(row: Any) -> TurnResult:
     told = dict(row.told)
-    told["sources"] = tuple((place, document) for place, document in told["sources"])
+    told["sources"] = tuple(CitedDocument(*cited) for cited in told["sources"])
     told["unfounded"] = None if told["unfounded"] is None else tuple(told["unfounded"])
     told["degraded"] = tuple(told.get("degraded", ()))
     return TurnResult(row.case, row.turn, row.say, row.tag, TurnVerdict(row.verdict), **told)

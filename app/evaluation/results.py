@@ -6,10 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import mean, quantiles
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.evaluation.judgement import FACTS, TurnVerdict, find_right_sources
 from app.evaluation.playback import PlayedTurn
+
+
+class CitedDocument(NamedTuple):
+    """A document that a reply cites; place: its title and heading, document_id: "" for the customer's page."""
+
+    place: str
+    document_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +26,7 @@ class TurnResult:
     unfounded: see `PlayedTurn`. precision: share of the cited documents that are right; recall: 1.0 where one of the
     right ones is cited, else 0.0; both None where no document is labelled, or none is cited. faithfulness: share of the
     sentences that the cited passages say, relevance: 0 to 1, both as a model judges, None where none did. probability:
-    the confidence of the reply. sources: title, heading and document id of what it cites. degraded: what was out of
+    the confidence of the reply. sources: what it cites. degraded: what was out of
     order, "error" where there was no reply at all.
     """
 
@@ -31,7 +38,7 @@ class TurnResult:
     why: str
     outcome: str
     reply: str
-    sources: tuple[tuple[str, str], ...] = ()
+    sources: tuple[CitedDocument, ...] = ()
     rows: bool = False
     unfounded: tuple[str, ...] | None = None
     swallowed: bool = False
@@ -64,7 +71,7 @@ def build_result(played: PlayedTurn) -> TurnResult:
         why=judgement.why,
         outcome=heard.outcome,
         reply=heard.text,
-        sources=tuple(zip(heard.documents, heard.ids, strict=True)),
+        sources=tuple(CitedDocument(*cited) for cited in zip(heard.documents, heard.ids, strict=True)),
         rows=heard.rows,
         unfounded=played.unfounded,
         swallowed=judgement.swallowed,

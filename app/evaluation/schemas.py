@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
 
 from app.chat.page_schemas import PageIn
-from app.evaluation.comparison import ComparedTurn, ReportComparison, TurnEffect
-from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
+from app.evaluation.comparison import ReportComparison, TurnEffect
+from app.evaluation.dialogues import Dialogue, TurnKind, build_row, parse_dialogue
 from app.evaluation.judgement import TurnVerdict
-from app.evaluation.results import TurnResult
 from app.evaluation.types import (
     MAX_KEY_CHARS,
     MAX_TURNS,
     CaseOrigin,
     EvaluationCase,
-    EvaluationSet,
     NewCase,
     ReportedRun,
 )
@@ -82,18 +80,6 @@ class ExpectIn(BaseModel):
     note: Annotated[str, CLEANED, Field(max_length=1000)] = Field("", description="给人看的备注")
     date_dependent: StrictBool = Field(False, description="怎样算对取决于今天的日期；给人看的")
 
-    @property
-    def expectation(self) -> Expectation:
-        return Expectation(
-            frozenset(self.kind),
-            tuple(map(tuple, self.must_any)),
-            tuple(self.must_not),
-            tuple(self.source),
-            tuple(self.documents),
-            self.note,
-            self.date_dependent,
-        )
-
 
 class TurnIn(BaseModel):
     """What the customer says, and what is right."""
@@ -129,18 +115,8 @@ class EvaluationCaseIn(BaseModel):
     @property
     def dialogue(self) -> Dialogue:
         """As evaluation plays it."""
-        told = self.turns or [TurnIn(say=self.question or "", expect=self.expect or ExpectIn(), tag=self.tag)]
-        turns = tuple(
-            LabelledTurn(
-                f"{self.id}.{number}",
-                turn.say,
-                turn.tag,
-                turn.expect.expectation,
-                turn.page.build_page() if turn.page else None,
-            )
-            for number, turn in enumerate(told, 1)
-        )
-        return Dialogue(self.id, turns, self.user_id or "")
+        turns = self.turns or [TurnIn(say=self.question or "", expect=self.expect or ExpectIn(), tag=self.tag)]
+        return parse_dialogue({"id": self.id, "user_id": self.user_id, "turns": [turn.model_dump() for turn in turns]})
 
 
 class EvaluationCasesIn(BaseModel):
@@ -165,18 +141,6 @@ class ExpectOut(BaseModel):
     note: str
     date_dependent: bool
 
-    @classmethod
-    def from_expectation(cls, expect: Expectation) -> Self:
-        return cls(
-            kind=sorted(expect.kinds),
-            must_any=[list(group) for group in expect.must_any],
-            must_not=list(expect.must_not),
-            source=list(expect.sources),
-            documents=list(expect.documents),
-            note=expect.note,
-            date_dependent=expect.date_dependent,
-        )
-
 
 class LabelledTurnOut(BaseModel):
     """What the customer says, and what is right."""
@@ -185,11 +149,6 @@ class LabelledTurnOut(BaseModel):
     expect: ExpectOut
     tag: str
     page: PageIn | None
-
-    @classmethod
-    def from_turn(cls, turn: LabelledTurn) -> Self:
-        page = PageIn.model_validate(asdict(turn.page)) if turn.page else None
-        return cls(say=turn.say, expect=ExpectOut.from_expectation(turn.expect), tag=turn.tag, page=page)
 
 
 class EvaluationCaseOut(BaseModel):
@@ -206,11 +165,10 @@ class EvaluationCaseOut(BaseModel):
 
     @classmethod
     def from_case(cls, case: EvaluationCase) -> Self:
-        told: dict[str, Any] = {
-            name: getattr(case, name) for name in ("id", "origin", "origin_id", "created_at", "updated_at")
-        }
-        turns = [LabelledTurnOut.from_turn(turn) for turn in case.dialogue.turns]
-        return cls(**told, key=case.dialogue.id, turns=turns, user_id=case.dialogue.user_id)
+        row = build_row(case.dialogue)
+        turns = [{"page": None} | turn for turn in row["turns"]]
+        named = {name: getattr(case, name) for name in ("id", "origin", "origin_id", "created_at", "updated_at")}
+        return cls.model_validate(named | {"key": row["id"], "turns": turns, "user_id": row["user_id"]})
 
 
 class EvaluationCaseList(BaseModel):
@@ -247,10 +205,6 @@ class EvaluationSetOut(BaseModel):
     turns: int = Field(description="一共几轮")
     created_at: datetime
     updated_at: datetime
-
-    @classmethod
-    def from_set(cls, found: EvaluationSet) -> Self:
-        return cls.model_validate(found)
 
 
 class EvaluationSetList(BaseModel):
@@ -375,6 +329,8 @@ class EvaluationReportPage(BaseModel):
 class CitedDocumentOut(BaseModel):
     """A document that a reply cites."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     place: str = Field(description="标题与小节名")
     document_id: str = Field(description="文档编号；顾客的网页为空")
 
@@ -403,12 +359,6 @@ class TurnResultOut(BaseModel):
     faithfulness: float | None = Field(description="所引片段支持的句子占比；没有评判时为空")
     relevance: float | None = Field(description="切题程度；没有评判时为空")
 
-    @classmethod
-    def from_result(cls, result: TurnResult) -> Self:
-        told: dict[str, Any] = {name: getattr(result, name) for name in cls.model_fields if name != "sources"}
-        cited = [CitedDocumentOut(place=place, document_id=document) for place, document in result.sources]
-        return cls(**told, sources=cited)
-
 
 class TurnResultPage(BaseModel):
     """In the order of the set; `total` counts those that match."""
@@ -420,17 +370,11 @@ class TurnResultPage(BaseModel):
 class ComparedTurnOut(BaseModel):
     """A turn in both reports."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     effect: TurnEffect = Field(description="worse：变差；better：变好；other：判定没变，回复变了；same：没有变化")
     before: TurnResultOut = Field(description="先前的报告")
     after: TurnResultOut = Field(description="这份报告")
-
-    @classmethod
-    def from_turn(cls, turn: ComparedTurn) -> Self:
-        return cls(
-            effect=turn.effect,
-            before=TurnResultOut.from_result(turn.before),
-            after=TurnResultOut.from_result(turn.after),
-        )
 
 
 class ReportComparisonOut(BaseModel):
@@ -445,12 +389,6 @@ class ReportComparisonOut(BaseModel):
 
     @classmethod
     def from_comparison(cls, found: ReportComparison) -> Self:
-        changed = [turn for turn in found.turns if turn.effect is not TurnEffect.SAME][:500]
-        return cls(
-            counts=found.counts,
-            gained=found.gained,
-            lost=found.lost,
-            p_value=round(found.p_value, 6),
-            unmatched=found.unmatched,
-            turns=[ComparedTurnOut.from_turn(turn) for turn in changed],
-        )
+        changed = tuple(turn for turn in found.turns if turn.effect is not TurnEffect.SAME)[:500]
+        shown = replace(found, turns=changed, p_value=round(found.p_value, 6))
+        return cls.model_validate(shown, from_attributes=True)

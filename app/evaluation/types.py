@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agents.types import Answer, Page
-from app.evaluation.dialogues import Dialogue
 from app.jobs.types import JobRun
 from knowledge.types import Chunk
+
+if TYPE_CHECKING:
+    from app.evaluation.dialogues import Dialogue
 
 # Of one tenant.
 MAX_SETS = 200

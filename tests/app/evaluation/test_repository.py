@@ -8,11 +8,20 @@ from app.db.base import now
 from app.db.engine import Database
 from app.evaluation import repository
 from app.evaluation.judgement import TurnVerdict
-from app.evaluation.results import TurnResult, compute_figures
+from app.evaluation.results import CitedDocument, TurnResult, compute_figures
 from app.evaluation.types import EvaluationReport
 
 RIGHT = TurnResult(
-    "b", 1, "运费 100% 谁出", "money", TurnVerdict.CORRECT, "", "answered", "商家。", (("退货", "d1"),), unfounded=()
+    "b",
+    1,
+    "运费 100% 谁出",
+    "money",
+    TurnVerdict.CORRECT,
+    "",
+    "answered",
+    "商家。",
+    (CitedDocument("退货", "d1"),),
+    unfounded=(),
 )
 WRONG = TurnResult("a", 2, "那换货呢", "", TurnVerdict.WRONG, "lacks", "no_evidence", "没有依据。", degraded=("llm",))
 
