@@ -22,24 +22,20 @@ from agents.types import Done, Question
 from agents.understanding.normalise import normalise_text
 from app.chat.answer_pipeline import correct_spelling
 from app.chat.guard import Guard
-from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.evaluation.gate import check_report
+from app.evaluation.results import check_report
 from app.logging import configure_logging
 from app.progress import ProgressBar
 from app.retrieval import (
     build_default_profile,
-    build_embedder_options,
     build_knowledge_policy,
     build_reranker_options,
     build_retrieval_options,
     chunk_options,
 )
 from app.settings import Settings, load_settings
-from app.wiring.knowledge import get_embeddings_path
 from app.wiring.models import LanguageModels
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
-from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import KnowledgeError
 from knowledge.evaluation.dataset import EvalQuestion, EvalSet, load_set
 from knowledge.evaluation.documents import OwnDocuments, build_own_documents, report_injection, report_rejection
@@ -51,55 +47,27 @@ from knowledge.filters import Filter
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, Context, PageText, Retrieval, Vector
-from scripts.evaluation.curated import curated_report
-from scripts.evaluation.metamorphic import metamorphic_report
-from scripts.evaluation.routing import routing_report
-from scripts.evaluation.safety import safety_report
+from knowledge.types import Chunk, Vector
+from scripts.evaluation.curated import measure_curated
+from scripts.evaluation.metamorphic import measure_manners
+from scripts.evaluation.product import open_embedder
+from scripts.evaluation.routing import measure_router
+from scripts.evaluation.safety import measure_safety
 from scripts.evaluation.through_chat import (
-    chat_set_report,
-    danger_through_chat,
-    dialogues_report,
-    routing_through_chat,
+    measure_danger,
+    measure_dialogues,
+    measure_questions,
+    measure_routing,
 )
-from scripts.evaluation.verification import corruption_report, counterfactual_report
+from scripts.evaluation.verification import measure_corruptions, measure_counterfactuals
 
 _OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
 # What is measured with parts of the product; whole conversations need all of it.
 _PART_BY_PART = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety", "routing", "curated")
 # What needs the libraries of `knowledge.evaluation.metrics`.
 _MEASURED = ("set", "rejection")
-_NOTHING_SAID = Context()
 # Name in the report -> reranker. `lexical` is BM25 as a share of what the question could reach.
 _SINGLE_SCORERS = {"dense": "cosine", "bm25": "lexical"}
-
-
-class _Scoped:
-    """The retriever, limited to some documents, as the knowledge agent sees it."""
-
-    def __init__(self, retriever: Retriever, where: Filter) -> None:
-        self._retriever, self._where = retriever, where
-
-    async def search(
-        self,
-        question: str,
-        *,
-        rewrite: str | None = None,
-        vector: Vector | None = None,
-        where: Filter | None = None,
-        explain: bool = False,
-        context: Context = _NOTHING_SAID,
-        page: PageText | None = None,
-    ) -> Retrieval:
-        return await self._retriever.search(
-            question,
-            rewrite=rewrite,
-            vector=vector,
-            where=where or self._where,
-            explain=explain,
-            context=context,
-            page=page,
-        )
 
 
 class Evaluation:
@@ -114,37 +82,37 @@ class Evaluation:
     async def run_set(self, data: EvalSet) -> list[list[QuestionResult]]:
         """Results of the answerable, the unanswerable and the out-of-domain questions."""
         groups = [data.answerable, data.unanswerable, data.out_of_domain]
-        return await self._run(data.name, data.chunks, groups, self._settings.reranker)
+        return await self._run_groups(data.name, data.chunks, groups, self._settings.reranker)
 
-    async def metamorphic(self, data: EvalSet) -> dict[str, dict[str, float]]:
+    async def measure_metamorphic(self, data: EvalSet) -> dict[str, dict[str, float]]:
         """Whether the answerable questions find the same, asked in other manners."""
         options = build_retrieval_options(self._settings)
         with closing(get_reranker(self._settings.reranker, build_reranker_options(self._settings))) as scorer:
             async with build_retriever(data.chunks, self._embedder, self._analyzer, scorer, options) as retriever:
-                return await metamorphic_report(retriever, data)
+                return await measure_manners(retriever, data)
 
     async def run_own_documents(self, data: OwnDocuments, reranker: str | None = None) -> list[QuestionResult]:
         """Every question against its own documents alone."""
         reranker = reranker or self._settings.reranker
-        (results,) = await self._run(data.name, data.chunks, [data.questions], reranker, data.scopes)
+        (results,) = await self._run_groups(data.name, data.chunks, [data.questions], reranker, data.scopes)
         return results
 
-    async def safety(self, path: Path) -> dict[str, Any]:
+    async def measure_safety(self, path: Path) -> dict[str, Any]:
         """What the guard and the classifier reject."""
-        return await safety_report(read_rows(path, text=str), Guard(self._settings.max_message_chars), self._embedder)
+        return await measure_safety(read_rows(path, text=str), Guard(self._settings.max_message_chars), self._embedder)
 
-    async def curated(self, folder: Path, options: ChunkOptions) -> dict[str, Any]:
+    async def measure_curated(self, folder: Path, options: ChunkOptions) -> dict[str, Any]:
         """What curated answers would say to the questions of a set."""
         data, pairs = load_set(folder, None, options), folder / "pairs.jsonl"
         has_pairs = await asyncio.to_thread(pairs.exists)
-        return await curated_report(data, pairs if has_pairs else None, self._embedder)
+        return await measure_curated(data, pairs if has_pairs else None, self._embedder)
 
-    async def routing(self, path: Path, folders: Sequence[Path], options: ChunkOptions) -> dict[str, Any]:
+    async def measure_routing(self, path: Path, folders: Sequence[Path], options: ChunkOptions) -> dict[str, Any]:
         """Where the router sends labelled messages of a tenant with these knowledge bases."""
         with ProgressBar(None, "路由", "条") as routed:
-            return await routing_report(path, folders, self._embedder, options, routed.update)
+            return await measure_router(path, folders, self._embedder, options, routed.update)
 
-    async def _run(
+    async def _run_groups(
         self,
         name: str,
         chunks: Sequence[Chunk],
@@ -165,20 +133,19 @@ class Evaluation:
                 build_retrieval_options(self._settings),
                 embedded.update,
             ) as retriever:
-                answer = self._answerer(retriever)
+                answer = self._build_answerer(retriever)
                 return [
                     await run_questions(retriever, answer, group, asked.update, scopes, normalise_text)
                     for group in groups
                 ]
 
-    def _answerer(self, retriever: Retriever) -> Answerer:
+    def _build_answerer(self, retriever: Retriever) -> Answerer:
         profile = build_default_profile(self._settings)
         generator = self._models.build_generator(self._analyzer, profile)
-        policy = build_knowledge_policy(self._settings, profile)
+        agent = KnowledgeAgent(retriever, generator, build_knowledge_policy(self._settings, profile))
 
         async def answer(text: str, vector: Vector, where: Filter) -> AgentReply:
-            agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
-            question = Question(text, vector=vector)
+            question = Question(text, vector=vector, where=where)
             question = replace(question, rewrite=await correct_spelling(retriever.speller, question))
             async for event in agent.run(question):
                 if isinstance(event, Done):
@@ -188,7 +155,7 @@ class Evaluation:
         return answer
 
 
-def _run_lines(data: EvalSet, results: Sequence[QuestionResult]) -> list[str]:
+def _build_lines(data: EvalSet, results: Sequence[QuestionResult]) -> list[str]:
     return [
         json.dumps(
             {
@@ -209,68 +176,67 @@ async def _evaluate(arguments: argparse.Namespace, settings: Settings) -> dict[s
         check_libraries()
     report: dict[str, Any] = {}
     if arguments.dialogues:
-        report |= await dialogues_report(arguments, settings)
+        report |= await measure_dialogues(arguments, settings)
     if arguments.danger:
-        report |= await danger_through_chat(arguments, settings)
+        report |= await measure_danger(arguments, settings)
     if arguments.set and arguments.through == "chat":
-        report |= await chat_set_report(arguments, settings)
+        report |= await measure_questions(arguments, settings)
     elif arguments.routing and arguments.through == "chat":
-        report |= await routing_through_chat(arguments, settings)
+        report |= await measure_routing(arguments, settings)
     elif any(getattr(arguments, task) for task in _PART_BY_PART):
         report |= await _evaluate_parts(arguments, settings)
     return report
 
 
 async def _evaluate_parts(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
-    with (
-        closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as cache,
-        closing(get_embedder(settings.embedder, cache, build_embedder_options(settings))) as embedder,
-    ):
+    with open_embedder(settings) as embedder:
         async with LanguageModels(settings) as models:
             evaluation = Evaluation(settings, embedder, models)
             report: dict[str, Any] = {"embedder": embedder.name, "reranker": settings.reranker}
             if models.main is not None:
                 report["llm"] = models.main.name
-            return report | await _reports(evaluation, arguments, chunk_options(settings))
+            return report | await _measure_parts(evaluation, arguments, chunk_options(settings))
 
 
-async def _reports(evaluation: Evaluation, arguments: argparse.Namespace, options: ChunkOptions) -> dict[str, Any]:
+async def _measure_parts(
+    evaluation: Evaluation, arguments: argparse.Namespace, options: ChunkOptions
+) -> dict[str, Any]:
     report: dict[str, Any] = {}
     if arguments.set:
-        report |= await _set_report(evaluation, arguments, options)
+        report |= await _measure_set(evaluation, arguments, options)
     if arguments.rejection:
-        report["rejection"] = await _rejection_report(evaluation, arguments.rejection, options)
+        report["rejection"] = await _measure_rejection(evaluation, arguments.rejection, options)
     if arguments.injection:
         rows = read_rows(arguments.injection, **_OWN_DOCUMENTS, gold_text=str)
         data = build_own_documents("injection", rows, options)
         report["injection"] = report_injection(rows, await evaluation.run_own_documents(data))
     if arguments.counterfactual:
         rows = read_rows(arguments.counterfactual, **_OWN_DOCUMENTS, answer=str, fake_answer=str)
-        report["counterfactual"] = counterfactual_report(rows)
+        report["counterfactual"] = measure_counterfactuals(rows)
     if arguments.corruptions:
         samples = load_set(arguments.corruptions, None, options)
         results, *_ = await evaluation.run_set(samples)
-        report["corruptions"] = corruption_report(results, [chunk.text for chunk in samples.chunks])
+        report["corruptions"] = measure_corruptions(results, [chunk.text for chunk in samples.chunks])
     if arguments.safety:
-        report["safety"] = await evaluation.safety(arguments.safety)
+        report["safety"] = await evaluation.measure_safety(arguments.safety)
     if arguments.curated:
-        report["curated"] = await evaluation.curated(arguments.curated, options)
+        report["curated"] = await evaluation.measure_curated(arguments.curated, options)
     if arguments.routing:
-        report["routing"] = await evaluation.routing(arguments.routing, arguments.kb, options)
+        report["routing"] = await evaluation.measure_routing(arguments.routing, arguments.kb, options)
     return report
 
 
-async def _set_report(evaluation: Evaluation, arguments: argparse.Namespace, options: ChunkOptions) -> dict[str, Any]:
+async def _measure_set(evaluation: Evaluation, arguments: argparse.Namespace, options: ChunkOptions) -> dict[str, Any]:
     data = load_set(arguments.set, arguments.out_of_domain, options)
     groups = await evaluation.run_set(data)
     if arguments.run:
-        lines = [line for group in groups for line in _run_lines(data, group)]
+        lines = [line for group in groups for line in _build_lines(data, group)]
         arguments.run.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     report = build_set_report(data, *groups, baselines=arguments.baselines)
-    return report | ({"metamorphic": await evaluation.metamorphic(data)} if arguments.metamorphic else {})
+    return report | ({"metamorphic": await evaluation.measure_metamorphic(data)} if arguments.metamorphic else {})
 
 
-async def _rejection_report(evaluation: Evaluation, path: Path, options: ChunkOptions) -> dict[str, Any]:
+async def _measure_rejection(evaluation: Evaluation, path: Path, options: ChunkOptions) -> dict[str, Any]:
     """The same figures for the product, and for cosine and BM25 as its only scorers, each with a gate of its own."""
     rows = read_rows(path, **_OWN_DOCUMENTS, answerable=bool, answer_parts=list)
     data = build_own_documents("rejection", rows, options)
@@ -284,7 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 with a report, 1 when something could not be read, run or written, 2 for wrong arguments, 3 when the
     gate does not let it pass.
     """
-    options = _parse(arguments)
+    options = _parse_arguments(arguments)
     try:
         report = asyncio.run(_evaluate(options, load_settings()))
         text = json.dumps(report, ensure_ascii=False, indent=2)
@@ -300,7 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 3 if failed else 0
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/evaluate.py", description="评测检索、拒答、回答与多轮对话")
     parser.add_argument("--set", type=Path, metavar="DIR", help="评测集文件夹")
     parser.add_argument("--out-of-domain", type=Path, metavar="FILE", help="域外问题，JSONL：id、text")
@@ -318,7 +284,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--kb", type=Path, metavar="DIR", action="append", default=[], help="路由时的知识库，可重复")
     _add_chat_arguments(parser)
     options = parser.parse_args(arguments)
-    if problem := _misuse(options):
+    if problem := _find_misuse(options):
         parser.error(problem)
     return options
 
@@ -343,19 +309,19 @@ def _add_chat_arguments(parser: argparse.ArgumentParser) -> None:
         default="parts",
         help="--set 的问题、--routing 的消息只经一部分，或整个对话",
     )
-    chat.add_argument("--fail-under", type=_share, metavar="X", help="正确的轮次占比低于 X（0 到 1）时以 3 退出")
-    chat.add_argument("--fail-over", type=_share, metavar="X", help="误答的轮次占比高于 X（0 到 1）时以 3 退出")
+    chat.add_argument("--fail-under", type=_parse_share, metavar="X", help="正确的轮次占比低于 X（0 到 1）时以 3 退出")
+    chat.add_argument("--fail-over", type=_parse_share, metavar="X", help="误答的轮次占比高于 X（0 到 1）时以 3 退出")
     chat.add_argument("--cache", type=Path, default=Path(".cache"), metavar="DIR", help="向量缓存，默认 .cache")
 
 
-def _share(text: str) -> float:
+def _parse_share(text: str) -> float:
     value = float(text)
     if not 0 <= value <= 1:
         raise ValueError(text)
     return value
 
 
-def _misuse(options: argparse.Namespace) -> str:
+def _find_misuse(options: argparse.Namespace) -> str:
     """What is wrong with options that do not go together; empty for nothing."""
     tasks = (*_PART_BY_PART, "dialogues", "danger")
     if not any(getattr(options, task) for task in tasks):

@@ -1,15 +1,15 @@
-"""What is kept of a played turn, and the figures of many."""
+"""What is kept of a played turn, the figures of many, and what a person reads about a failure."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import mean, quantiles
 from typing import Any, NamedTuple
 
 from app.evaluation.judgement import FACTS, TurnVerdict, find_right_sources
 from app.evaluation.playback import PlayedTurn
+from knowledge.evaluation.metrics import compute_mean, compute_percentiles
 
 
 class CitedDocument(NamedTuple):
@@ -103,31 +103,71 @@ def compute_figures(results: Sequence[TurnResult]) -> dict[str, Any]:
     return {
         "conversations": len(by_case),
         "turns": len(results),
-        "correct": _share_correct(results),
+        "correct": _count_correct(results),
         "partly": sum(one.verdict is TurnVerdict.PARTLY for one in results),
-        "accuracy": compute_share(_share_correct(results), len(results)),
-        "false_answers": compute_share(sum(one.false_answer for one in results), len(results)),
+        "accuracy": compute_mean(one.correct for one in results) or 0.0,
+        "false_answers": compute_mean(one.false_answer for one in results) or 0.0,
         "brush_offs": sum(one.brush_off for one in results),
         "swallowed": sum(one.swallowed for one in results),
-        "conversations_clean": sum(_share_correct(turns) == len(turns) for turns in by_case.values()),
+        "conversations_clean": sum(_count_correct(turns) == len(turns) for turns in by_case.values()),
         "answers": len(answers),
-        "hallucination_rate": compute_share(sum(bool(one.unfounded) for one in answers), len(answers)),
-        "citation_precision": _compute_mean(one.precision for one in results),
-        "citation_recall": _compute_mean(one.recall for one in results),
+        "hallucination_rate": compute_mean(bool(one.unfounded) for one in answers) or 0.0,
+        "citation_precision": compute_mean(one.precision for one in results),
+        "citation_recall": compute_mean(one.recall for one in results),
         "judged": sum(one.faithfulness is not None for one in results),
         "degraded": sum(bool(one.degraded) for one in results),
-        "faithfulness": _compute_mean(one.faithfulness for one in results),
-        "relevance": _compute_mean(one.relevance for one in results),
-        "seconds": _compute_spread([one.seconds for one in results]),
+        "faithfulness": compute_mean(one.faithfulness for one in results),
+        "relevance": compute_mean(one.relevance for one in results),
+        "seconds": compute_percentiles([one.seconds for one in results]),
         "by_tag": {
-            tag: {"correct": _share_correct(turns), "turns": len(turns)} for tag, turns in sorted(by_tag.items())
+            tag: {"correct": _count_correct(turns), "turns": len(turns)} for tag, turns in sorted(by_tag.items())
         },
     }
 
 
-def compute_share(part: int, whole: int) -> float:
-    """0.0 of nothing."""
-    return round(part / whole, 4) if whole else 0.0
+def build_report(played: Sequence[PlayedTurn]) -> dict[str, Any]:
+    """See `compute_figures`."""
+    return compute_figures([build_result(turn) for turn in played])
+
+
+def build_turn_row(turn: PlayedTurn) -> dict[str, Any]:
+    """One turn with all that is known of it, as JSON."""
+    data = turn.told.body.get("data") or {}
+    return {
+        "id": turn.labelled.id,
+        "tag": turn.labelled.tag,
+        "say": turn.said,
+        "verdict": turn.judgement.verdict.value,
+        "why": turn.judgement.why,
+        "outcome": turn.heard.outcome,
+        "reply": turn.heard.text,
+        "sources": list(turn.heard.documents) + ["[SQL]"] * turn.heard.rows,
+        "unfounded": list(turn.unfounded or ()),
+        "trace": {
+            "route": turn.told.route,
+            **{
+                name: data[name] for name in ("intent", "agent", "confidence", "decision", "degraded") if data.get(name)
+            },
+        },
+    }
+
+
+def describe_failures(played: Iterable[PlayedTurn]) -> list[str]:
+    """What a person reads about each turn that is not correct, a paragraph each."""
+    return [_write_paragraph(build_turn_row(turn)) for turn in played if not turn.judgement.correct]
+
+
+def check_report(report: Mapping[str, Any], fail_under: float | None, fail_over: float | None) -> list[str]:
+    """Why figures of conversations are not good enough, in Chinese; nothing where they are.
+
+    fail_under: the least share of correct turns; fail_over: the largest share of false answers; None asks for nothing.
+    """
+    reasons = []
+    if fail_under is not None and report["accuracy"] < fail_under:
+        reasons.append(f"没有通过：正确 {report['accuracy']:.4f}，低于 --fail-under {fail_under:g}")
+    if fail_over is not None and report["false_answers"] > fail_over:
+        reasons.append(f"没有通过：误答 {report['false_answers']:.4f}，高于 --fail-over {fail_over:g}")
+    return reasons
 
 
 def _measure_citations(played: PlayedTurn) -> tuple[float | None, float | None]:
@@ -138,17 +178,18 @@ def _measure_citations(played: PlayedTurn) -> tuple[float | None, float | None]:
     return (sum(right) / len(right) if right else None), float(any(right))
 
 
-def _compute_mean(values: Iterable[float | None]) -> float | None:
-    there = [value for value in values if value is not None]
-    return round(mean(there), 4) if there else None
-
-
-def _compute_spread(seconds: Sequence[float]) -> dict[str, float]:
-    if len(seconds) < 2:
-        return dict.fromkeys(("p50", "p95"), seconds[0] if seconds else 0.0)
-    cuts = quantiles(seconds, n=20, method="inclusive")
-    return {"p50": round(cuts[9], 3), "p95": round(cuts[18], 3)}
-
-
-def _share_correct(results: Iterable[TurnResult]) -> int:
+def _count_correct(results: Iterable[TurnResult]) -> int:
     return sum(one.correct for one in results)
+
+
+def _write_paragraph(row: Mapping[str, Any]) -> str:
+    trace = "，".join(f"{name} {value}" for name, value in row["trace"].items() if value)
+    lines = [
+        f"{row['id']} {row['verdict']} [{row['tag']}] {row['say']}",
+        row["why"],
+        f"{row['outcome']}：{row['reply']}",
+        f"来源：{'；'.join(row['sources']) or '无'}",
+        *([f"没有依据：{'、'.join(row['unfounded'])}"] if row["unfounded"] else []),
+        trace,
+    ]
+    return "\n  ".join(line.replace("\n", "\n    ") for line in lines)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from app.settings import Settings
 from app.tuner.ranges import RANGES
-from app.tuner.statistics import compare_pair
+from knowledge.evaluation.significance import compare_pair
 
 STEP = 0.01
 RESAMPLES = 300

@@ -10,7 +10,7 @@ import pytest
 
 from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
 from app.evaluation.playback import PlayedTurn, play_dialogues
-from app.evaluation.report import build_report, build_turn_row, describe_failures
+from app.evaluation.results import build_report, build_turn_row, describe_failures
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration
 from scripts.evaluation.product import Setup, open_product

@@ -1,4 +1,4 @@
-"""Asks the questions of an evaluation set through the chat, each in a conversation of its own."""
+"""The questions of an evaluation set as conversations of one message, and what the chat makes of them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from agents.types import GIVEN, Source
-from app.evaluation.grounding import find_cited_chunks, find_unfounded
-from app.evaluation.judgement import FACTS, JudgedReply
-from app.evaluation.results import compute_share
-from app.evaluation.types import EvaluatedProduct
+from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
+from app.evaluation.grounding import find_cited_chunks
+from app.evaluation.playback import PlayedTurn
 from knowledge.evaluation.dataset import EvalQuestion, EvalSet
+from knowledge.evaluation.metrics import compute_mean
 from knowledge.evaluation.rows import read_rows
 from knowledge.types import Chunk
 
@@ -66,56 +66,52 @@ def build_source_of(data: EvalSet, ids: Mapping[str, str]) -> SourceOf:
     return lambda chunk: ids.get(chunk.document.name) or data.source_of(chunk)
 
 
-async def ask_all(
-    product: EvaluatedProduct, questions: Sequence[EvalQuestion], source_of: SourceOf, progress: Callable[[int], object]
+def build_dialogues(texts: Sequence[str]) -> list[Dialogue]:
+    """Every message as a conversation of its own, of which anything is right."""
+    anything = Expectation(frozenset(TurnKind))
+    return [Dialogue(f"m{at}", (LabelledTurn(f"m{at}.1", text, "", anything),)) for at, text in enumerate(texts)]
+
+
+def read_answers(
+    questions: Sequence[EvalQuestion], played: Sequence[PlayedTurn], chunks: Sequence[Chunk], source_of: SourceOf
 ) -> list[AskedQuestion]:
-    """Every question as the first message of a conversation."""
-    asked = []
-    for number, question in enumerate(questions):
-        asked.append(await _ask_question(product, f"{number}-{len(questions)}-{question.id}", question, source_of))
-        progress(1)
-    return asked
+    """What came of every question. played: of the same; chunks: of the knowledge base."""
+    return [
+        AskedQuestion(
+            question, turn.heard.outcome, turn.heard.text, _find_first_cited(turn, chunks, source_of), turn.unfounded
+        )
+        for question, turn in zip(questions, played, strict=True)
+    ]
 
 
-async def _ask_question(
-    product: EvaluatedProduct, session: str, question: EvalQuestion, source_of: SourceOf
-) -> AskedQuestion:
-    told = await product.ask(session, question.text)
-    heard = JudgedReply.from_response(told.body)
-    invented = find_unfounded(heard.text, told.grounds, rows=heard.rows) if heard.kinds & FACTS else None
-    sources = told.answer.sources if told.answer else ()
+def _find_first_cited(turn: PlayedTurn, chunks: Sequence[Chunk], source_of: SourceOf) -> frozenset[str]:
+    sources = turn.told.answer.sources if turn.told.answer else ()
     first = next((source for source in sources if isinstance(source, Source) and source.index), None)
-    cited = frozenset(source_of(chunk) for chunk in find_cited_chunks(first, product.chunks)) if first else frozenset()
-    return AskedQuestion(question, heard.outcome, heard.text, cited, invented)
+    return frozenset(source_of(chunk) for chunk in find_cited_chunks(first, chunks)) if first else frozenset()
 
 
-def build_question_report(
-    data: EvalSet,
-    answerable: Sequence[AskedQuestion],
-    unanswerable: Sequence[AskedQuestion],
-    out_of_domain: Sequence[AskedQuestion],
-) -> dict[str, Any]:
-    """hit@1: share of the answerable questions whose answer cites a right source first, an answer without sources
+def build_question_report(data: EvalSet, asked: Sequence[AskedQuestion]) -> dict[str, Any]:
+    """asked: all questions of the set, the answerable ones first, then the unanswerable ones.
+
+    hit@1: share of the answerable questions whose answer cites a right source first, an answer without sources
     being none; hit@1_of_cited: of those alone that cite one.
     """
-    everything = [*answerable, *unanswerable, *out_of_domain]
-    answers = [asked for asked in everything if asked.unfounded is not None]
-    cited = [asked for asked in answerable if asked.cited]
-    hits = sum(asked.hit for asked in answerable)
+    open_ones = asked[len(data.answerable) :]
+    answerable, unanswerable = asked[: len(data.answerable)], open_ones[: len(data.unanswerable)]
     return {
         "set": data.name,
         "through": "chat",
         "questions": len(answerable),
-        "answered_rate": _share_answered(answerable),
-        "refused_unanswerable": _share_refused(unanswerable),
-        "refused_out_of_domain": _share_refused(out_of_domain),
-        "hit@1": compute_share(hits, len(answerable)),
-        "hit@1_of_cited": compute_share(hits, len(cited)),
-        "hallucination_rate": compute_share(sum(bool(asked.unfounded) for asked in answers), len(answers)),
+        "answered_rate": compute_mean(one.is_answered for one in answerable),
+        "refused_unanswerable": compute_mean(not one.is_answered for one in unanswerable),
+        "refused_out_of_domain": compute_mean(not one.is_answered for one in open_ones[len(data.unanswerable) :]),
+        "hit@1": compute_mean(one.hit for one in answerable) or 0.0,
+        "hit@1_of_cited": compute_mean(one.hit for one in answerable if one.cited) or 0.0,
+        "hallucination_rate": compute_mean(bool(one.unfounded) for one in asked if one.unfounded is not None) or 0.0,
     }
 
 
-def build_row(asked: AskedQuestion) -> dict[str, Any]:
+def build_question_row(asked: AskedQuestion) -> dict[str, Any]:
     """One question with what came of it, as JSON."""
     return {
         "id": asked.question.id,
@@ -124,14 +120,6 @@ def build_row(asked: AskedQuestion) -> dict[str, Any]:
         "reply": asked.reply,
         "unfounded": list(asked.unfounded or ()),
     }
-
-
-def _share_answered(asked: Sequence[AskedQuestion]) -> float | None:
-    return compute_share(sum(one.is_answered for one in asked), len(asked)) if asked else None
-
-
-def _share_refused(asked: Sequence[AskedQuestion]) -> float | None:
-    return compute_share(sum(not one.is_answered for one in asked), len(asked)) if asked else None
 
 
 def _write_page(number: int, row: Mapping[str, Any]) -> str:
