@@ -11,7 +11,7 @@ from app.db.base import now
 from app.db.engine import Database
 from app.errors import Conflict, NotFound
 from app.evaluation import repository
-from app.evaluation.dialogues import Dialogue
+from app.evaluation.dialogues import Dialogue, TurnKind
 from app.evaluation.types import (
     MAX_CASES,
     MAX_KEY_CHARS,
@@ -22,6 +22,7 @@ from app.evaluation.types import (
     NewCase,
 )
 from app.ids import create_id
+from knowledge.calibration.calibrator import LabelledQuestion
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -109,6 +110,18 @@ class EvaluationSets:
 
         async with self._database.read() as connection:
             return await connection.run_sync(work)
+
+    async def load_questions(self, tenant: str, set_id: str, limit: int | None = None) -> list[LabelledQuestion]:
+        """Of the first so many cases the first message, which leans on nothing before it, where that is to be answered
+        from the knowledge base, or to be refused; for features that measure retrieval. Raises NotFound.
+        """
+        cases, _ = await self.list_cases(tenant, set_id, limit=limit)
+        found = []
+        for turn in (case.dialogue.turns[0] for case in cases):
+            kinds = turn.expect.kinds
+            if kinds == {TurnKind.ANSWER} or (TurnKind.REFUSE in kinds and TurnKind.ANSWER not in kinds):
+                found.append(LabelledQuestion(turn.say, TurnKind.ANSWER in kinds, turn.expect.documents))
+        return found
 
     async def put(
         self, tenant: str, set_id: str, cases: Sequence[NewCase], *, only: bool = False

@@ -13,8 +13,8 @@ from loguru import logger
 from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.tuner import repository
-from app.tuner.ranges import RANGES, apply_overrides, check_values, require_consistent
-from app.tuner.types import Action, Params, TunableSettings, TunedSettings, Values
+from app.tuner.ranges import RANGES, apply_overrides, check_values, read_values, require_consistent
+from app.tuner.types import Action, Params, TunedSettings, Values
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -182,14 +182,11 @@ class Tuner:
 
     def _drop_defaults(self, overrides: Values) -> Values:
         """Returns the overrides that differ from the settings of the process."""
-        default = TunableSettings.from_settings(self.settings).to_values()
+        default = read_values(self.settings)
         return {name: value for name, value in overrides.items() if default.get(name) != value}
 
     def _list_changes(self, before: Params, after: Params) -> dict[str, tuple[float, float]]:
-        old, new = (
-            TunableSettings.from_settings(apply_overrides(self.settings, one.overrides)).to_values()
-            for one in (before, after)
-        )
+        old, new = (read_values(apply_overrides(self.settings, one.overrides)) for one in (before, after))
         return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
 
     def _build_settings(self, tenant: str, overrides: Values) -> Settings:

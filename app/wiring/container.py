@@ -117,7 +117,7 @@ from app.wiring.reindexing import build_reindexing
 from app.wiring.sources import build_source_service
 from app.wiring.startup import Startup
 from app.wiring.teams import Teams
-from app.wiring.tuning import LabelledCases, build_tuner_reports
+from app.wiring.tuning import build_tuner_reports
 from app.wiring.turns import build_turn_log
 from knowledge.breaker import Breaker
 
@@ -257,7 +257,6 @@ class Container:
         self.chat, self.hit_test = build_chat_service(self)
         self.channels = build_channel_service(self, counters)
         self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
-        self.labelled_sets = LabelledCases(self.evaluation_sets)
         self.judging = VerdictService(settings, models, self.reader, VerdictRepository(database), searches)
         self.reports = build_tuner_reports(self, searches)
         self.reindexing = build_reindexing(self, searches)

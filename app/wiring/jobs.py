@@ -23,7 +23,6 @@ from app.jobs.worker import JobWorker
 from app.quality.service import build_quality_kind
 from app.retention.service import Retention
 from app.sources.service import DueSources
-from app.tuner.kinds import build_tuner_kinds
 from app.wiring.erasure import forget_conversations
 from app.wiring.evaluation import build_evaluation_runner
 from app.wiring.sources import sync_kind
@@ -42,7 +41,7 @@ def build_job_kinds(container: Container) -> tuple[JobKind, ...]:
         build_mining_kind(container.gap_mining),
         sync_kind(container.sources),
         build_quality_kind(container.quality),
-        *build_tuner_kinds(container.reports),
+        *container.reports.kinds,
         build_evaluation_runner(container).kind,
     )
 
