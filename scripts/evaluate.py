@@ -10,170 +10,20 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
-from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from agents.knowledge import KnowledgeAgent
-from agents.types import Done, Question
-from agents.understanding.normalise import normalise_text
-from app.chat.answer_pipeline import correct_spelling
-from app.chat.guard import Guard
 from app.evaluation.results import check_report
 from app.logging import configure_logging
-from app.progress import ProgressBar
-from app.retrieval import (
-    build_default_profile,
-    build_knowledge_policy,
-    build_reranker_options,
-    build_retrieval_options,
-    chunk_options,
-)
 from app.settings import Settings, load_settings
-from app.wiring.models import LanguageModels
-from knowledge.chunking import ChunkOptions
-from knowledge.embeddings.base import Embedder
 from knowledge.errors import KnowledgeError
-from knowledge.evaluation.dataset import EvalQuestion, EvalSet, load_set
-from knowledge.evaluation.documents import OwnDocuments, build_own_documents, report_injection, report_rejection
-from knowledge.evaluation.metrics import check_libraries
-from knowledge.evaluation.report import build_set_report
-from knowledge.evaluation.rows import read_rows
-from knowledge.evaluation.runner import AgentReply, Answerer, QuestionResult, build_retriever, run_questions
-from knowledge.filters import Filter
-from knowledge.rerankers.registry import get_reranker
-from knowledge.retriever import Retriever
-from knowledge.text import Analyzer
-from knowledge.types import Chunk, Vector
-from scripts.evaluation.curated import measure_curated
-from scripts.evaluation.metamorphic import measure_manners
-from scripts.evaluation.product import open_embedder
-from scripts.evaluation.routing import measure_router
-from scripts.evaluation.safety import measure_safety
-from scripts.evaluation.through_chat import (
-    measure_danger,
-    measure_dialogues,
-    measure_questions,
-    measure_routing,
-)
-from scripts.evaluation.verification import measure_corruptions, measure_counterfactuals
-
-_OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
-# What is measured with parts of the product; whole conversations need all of it.
-_PART_BY_PART = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety", "routing", "curated")
-# What needs the libraries of `knowledge.evaluation.metrics`.
-_MEASURED = ("set", "rejection")
-# Name in the report -> reranker. `lexical` is BM25 as a share of what the question could reach.
-_SINGLE_SCORERS = {"dense": "cosine", "bm25": "lexical"}
+from scripts.evaluation.parts import PARTS, measure_parts
+from scripts.evaluation.through_chat import measure_danger, measure_dialogues, measure_questions, measure_routing
 
 
-class Evaluation:
-    """The shipped configuration over any corpus."""
-
-    def __init__(self, settings: Settings, embedder: Embedder, models: LanguageModels) -> None:
-        self._settings = settings
-        self._embedder = embedder
-        self._models = models
-        self._analyzer = Analyzer()
-
-    async def run_set(self, data: EvalSet) -> list[list[QuestionResult]]:
-        """Results of the answerable, the unanswerable and the out-of-domain questions."""
-        groups = [data.answerable, data.unanswerable, data.out_of_domain]
-        return await self._run_groups(data.name, data.chunks, groups, self._settings.reranker)
-
-    async def measure_metamorphic(self, data: EvalSet) -> dict[str, dict[str, float]]:
-        """Whether the answerable questions find the same, asked in other manners."""
-        options = build_retrieval_options(self._settings)
-        with closing(get_reranker(self._settings.reranker, build_reranker_options(self._settings))) as scorer:
-            async with build_retriever(data.chunks, self._embedder, self._analyzer, scorer, options) as retriever:
-                return await measure_manners(retriever, data)
-
-    async def run_own_documents(self, data: OwnDocuments, reranker: str | None = None) -> list[QuestionResult]:
-        """Every question against its own documents alone."""
-        reranker = reranker or self._settings.reranker
-        (results,) = await self._run_groups(data.name, data.chunks, [data.questions], reranker, data.scopes)
-        return results
-
-    async def measure_safety(self, path: Path) -> dict[str, Any]:
-        """What the guard and the classifier reject."""
-        return await measure_safety(read_rows(path, text=str), Guard(self._settings.max_message_chars), self._embedder)
-
-    async def measure_curated(self, folder: Path, options: ChunkOptions) -> dict[str, Any]:
-        """What curated answers would say to the questions of a set."""
-        data, pairs = load_set(folder, None, options), folder / "pairs.jsonl"
-        has_pairs = await asyncio.to_thread(pairs.exists)
-        return await measure_curated(data, pairs if has_pairs else None, self._embedder)
-
-    async def measure_routing(self, path: Path, folders: Sequence[Path], options: ChunkOptions) -> dict[str, Any]:
-        """Where the router sends labelled messages of a tenant with these knowledge bases."""
-        with ProgressBar(None, "路由", "条") as routed:
-            return await measure_router(path, folders, self._embedder, options, routed.update)
-
-    async def _run_groups(
-        self,
-        name: str,
-        chunks: Sequence[Chunk],
-        groups: Sequence[Sequence[EvalQuestion]],
-        reranker: str,
-        scopes: Sequence[Filter] = (),
-    ) -> list[list[QuestionResult]]:
-        with (
-            closing(get_reranker(reranker, build_reranker_options(self._settings))) as scorer,
-            ProgressBar(len(chunks), f"{name} 向量", "段") as embedded,
-            ProgressBar(sum(map(len, groups)), f"{name} 提问", "问") as asked,
-        ):
-            async with build_retriever(
-                chunks,
-                self._embedder,
-                self._analyzer,
-                scorer,
-                build_retrieval_options(self._settings),
-                embedded.update,
-            ) as retriever:
-                answer = self._build_answerer(retriever)
-                return [
-                    await run_questions(retriever, answer, group, asked.update, scopes, normalise_text)
-                    for group in groups
-                ]
-
-    def _build_answerer(self, retriever: Retriever) -> Answerer:
-        profile = build_default_profile(self._settings)
-        generator = self._models.build_generator(self._analyzer, profile)
-        agent = KnowledgeAgent(retriever, generator, build_knowledge_policy(self._settings, profile))
-
-        async def answer(text: str, vector: Vector, where: Filter) -> AgentReply:
-            question = Question(text, vector=vector, where=where)
-            question = replace(question, rewrite=await correct_spelling(retriever.speller, question))
-            async for event in agent.run(question):
-                if isinstance(event, Done):
-                    return AgentReply(event.answer.outcome.value, event.answer.reply)
-            raise RuntimeError("the agent ended without an answer")
-
-        return answer
-
-
-def _build_lines(data: EvalSet, results: Sequence[QuestionResult]) -> list[str]:
-    return [
-        json.dumps(
-            {
-                "id": result.question.id,
-                "ranked": result.rank_sources(data.source_of),
-                "probability": round(result.probability, 6),
-                "outcome": result.reply.outcome,
-                "reply": result.reply.text,
-            },
-            ensure_ascii=False,
-        )
-        for result in results
-    ]
-
-
-async def _evaluate(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
-    if any(getattr(arguments, task) for task in _MEASURED):
-        check_libraries()
+async def _build_report(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     report: dict[str, Any] = {}
     if arguments.dialogues:
         report |= await measure_dialogues(arguments, settings)
@@ -183,66 +33,8 @@ async def _evaluate(arguments: argparse.Namespace, settings: Settings) -> dict[s
         report |= await measure_questions(arguments, settings)
     elif arguments.routing and arguments.through == "chat":
         report |= await measure_routing(arguments, settings)
-    elif any(getattr(arguments, task) for task in _PART_BY_PART):
-        report |= await _evaluate_parts(arguments, settings)
-    return report
-
-
-async def _evaluate_parts(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
-    with open_embedder(settings) as embedder:
-        async with LanguageModels(settings) as models:
-            evaluation = Evaluation(settings, embedder, models)
-            report: dict[str, Any] = {"embedder": embedder.name, "reranker": settings.reranker}
-            if models.main is not None:
-                report["llm"] = models.main.name
-            return report | await _measure_parts(evaluation, arguments, chunk_options(settings))
-
-
-async def _measure_parts(
-    evaluation: Evaluation, arguments: argparse.Namespace, options: ChunkOptions
-) -> dict[str, Any]:
-    report: dict[str, Any] = {}
-    if arguments.set:
-        report |= await _measure_set(evaluation, arguments, options)
-    if arguments.rejection:
-        report["rejection"] = await _measure_rejection(evaluation, arguments.rejection, options)
-    if arguments.injection:
-        rows = read_rows(arguments.injection, **_OWN_DOCUMENTS, gold_text=str)
-        data = build_own_documents("injection", rows, options)
-        report["injection"] = report_injection(rows, await evaluation.run_own_documents(data))
-    if arguments.counterfactual:
-        rows = read_rows(arguments.counterfactual, **_OWN_DOCUMENTS, answer=str, fake_answer=str)
-        report["counterfactual"] = measure_counterfactuals(rows)
-    if arguments.corruptions:
-        samples = load_set(arguments.corruptions, None, options)
-        results, *_ = await evaluation.run_set(samples)
-        report["corruptions"] = measure_corruptions(results, [chunk.text for chunk in samples.chunks])
-    if arguments.safety:
-        report["safety"] = await evaluation.measure_safety(arguments.safety)
-    if arguments.curated:
-        report["curated"] = await evaluation.measure_curated(arguments.curated, options)
-    if arguments.routing:
-        report["routing"] = await evaluation.measure_routing(arguments.routing, arguments.kb, options)
-    return report
-
-
-async def _measure_set(evaluation: Evaluation, arguments: argparse.Namespace, options: ChunkOptions) -> dict[str, Any]:
-    data = load_set(arguments.set, arguments.out_of_domain, options)
-    groups = await evaluation.run_set(data)
-    if arguments.run:
-        lines = [line for group in groups for line in _build_lines(data, group)]
-        arguments.run.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    report = build_set_report(data, *groups, baselines=arguments.baselines)
-    return report | ({"metamorphic": await evaluation.measure_metamorphic(data)} if arguments.metamorphic else {})
-
-
-async def _measure_rejection(evaluation: Evaluation, path: Path, options: ChunkOptions) -> dict[str, Any]:
-    """The same figures for the product, and for cosine and BM25 as its only scorers, each with a gate of its own."""
-    rows = read_rows(path, **_OWN_DOCUMENTS, answerable=bool, answer_parts=list)
-    data = build_own_documents("rejection", rows, options)
-    report = report_rejection(rows, await evaluation.run_own_documents(data))
-    for name, reranker in _SINGLE_SCORERS.items():
-        report[name] = report_rejection(rows, await evaluation.run_own_documents(data, reranker))
+    elif any(getattr(arguments, part) for part in PARTS):
+        report |= await measure_parts(arguments, settings)
     return report
 
 
@@ -252,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parse_arguments(arguments)
     try:
-        report = asyncio.run(_evaluate(options, load_settings()))
+        report = asyncio.run(_build_report(options, load_settings()))
         text = json.dumps(report, ensure_ascii=False, indent=2)
         print(text)
         if options.json:
@@ -323,7 +115,7 @@ def _parse_share(text: str) -> float:
 
 def _find_misuse(options: argparse.Namespace) -> str:
     """What is wrong with options that do not go together; empty for nothing."""
-    tasks = (*_PART_BY_PART, "dialogues", "danger")
+    tasks = (*PARTS, "dialogues", "danger")
     if not any(getattr(options, task) for task in tasks):
         return f"请给出 {'、'.join(f'--{task}' for task in tasks)} 之一"
     if not options.set and (options.out_of_domain or options.baselines or options.metamorphic):

@@ -19,6 +19,7 @@ from agents.routing.head import fit_head
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier
 from agents.types import Question
 from agents.understanding.normalise import normalise_text
+from app.progress import show_progress
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import InvalidConfiguration
@@ -60,29 +61,23 @@ class RoutedMessage:
 
 
 async def measure_router(
-    path: Path,
-    folders: Sequence[Path],
-    embedder: Embedder,
-    options: ChunkOptions,
-    progress: Callable[[int], object],
+    path: Path, folders: Sequence[Path], embedder: Embedder, options: ChunkOptions
 ) -> dict[str, Any]:
-    """Figures of the router alone. Raises InvalidConfiguration."""
-    rows = read_labelled_rows(path)
-    multiple = "intents" in rows[0]
-    chunks = _load_chunks(folders, options)
-    analyzer = Analyzer()
-    index = await build_index(chunks, embedder, analyzer)
+    """Where the router alone sends labelled messages of a tenant with these knowledge bases. Raises
+    InvalidConfiguration.
+    """
+    rows, analyzer = read_labelled_rows(path), Analyzer()
+    index = await build_index(_load_chunks(folders, options), embedder, analyzer)
     try:
         head = await fit_head(embedder, load_shipped_anchors())
         router = Router(RouterParts(head, BaseCloseness(index, head.unrelated)))
         speller = BaseSpeller(index, analyzer)
-        await _route_message(
-            rows[0], speller, router, embedder, lambda _: None
-        )  # measures the base and learns its words
-        routed = [await _route_message(row, speller, router, embedder, progress) for row in rows]
+        await _route_message(rows[0], speller, router, embedder)  # measures the base and learns its words
+        shown = show_progress(rows, len(rows), "路由", "条")
+        routed = [await _route_message(row, speller, router, embedder) for row in shown]
     finally:
         await index.close()
-    report = _build_intents_report if multiple else _build_label_report
+    report = _build_intents_report if "intents" in rows[0] else _build_label_report
     return report(routed) | _build_running_report(routed) | {"threshold_sweep": _sweep_thresholds(routed, report)}
 
 
@@ -108,14 +103,9 @@ def build_decision_report(rows: Sequence[Mapping[str, Any]], decided: Sequence[S
     found = [_merge_label(intents[0]) for intents in decided]
     wanted = [_merge_label(row["label"] if "label" in row else _find_first(row["intents"])) for row in rows]
     pairs = [({gold}, {given}) for gold, given in zip(wanted, found, strict=True)]
-    per_class = {label: _score_label(pairs, label) for label in sorted(set(wanted))}
     confused = Counter(f"{gold} -> {given}" for gold, given in zip(wanted, found, strict=True) if gold != given)
-    return {
-        "macro_f1": compute_mean(figures["f1"] for figures in per_class.values()),
-        "accuracy": compute_mean(gold == given for gold, given in zip(wanted, found, strict=True)),
-        "per_class": per_class,
-        "confused": dict(confused.most_common()),
-    }
+    accuracy = compute_mean(gold == given for gold, given in pairs)
+    return _score_labels(pairs) | {"accuracy": accuracy, "confused": dict(confused.most_common())}
 
 
 def _find_first(intents: Iterable[str]) -> str:
@@ -123,7 +113,7 @@ def _find_first(intents: Iterable[str]) -> str:
 
 
 async def _route_message(
-    row: Mapping[str, Any], speller: BaseSpeller, router: Router, embedder: Embedder, progress: Callable[[int], object]
+    row: Mapping[str, Any], speller: BaseSpeller, router: Router, embedder: Embedder
 ) -> RoutedMessage:
     start = perf_counter()
     text = (await speller.correct(normalise_text(row["text"]))).text
@@ -132,7 +122,6 @@ async def _route_message(
     embedded = perf_counter()
     route = await router.route(Question(row["text"], rewrite=text, vector=vector))
     end = perf_counter()
-    progress(1)
     return RoutedMessage(row, route, embedded - corrected, corrected - start + end - embedded)
 
 
@@ -175,8 +164,7 @@ def _build_label_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
         pairs = [({str(item.row["label"])}, {CLASS_OF[item.route.primary]}) for item in routed]
     else:
         pairs = [({_merge_label(item.row["label"])}, {_merge_label(item.route.primary)}) for item in routed]
-    per_class = {label: _score_label(pairs, label) for label in sorted({label for gold, _ in pairs for label in gold})}
-    return {"macro_f1": compute_mean(figures["f1"] for figures in per_class.values()), "per_class": per_class}
+    return _score_labels(pairs)
 
 
 def _merge_label(label: str) -> str:
@@ -187,10 +175,9 @@ def _build_intents_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
     """A route is wrong when nothing that was asked for is in it; what it has beside that is an over-fire."""
     pairs = [(_group_intents(item.row["intents"]), _group_intents(item.route.intents)) for item in routed]
     entities = [(_count_wanted(item.row), _count_found(item.route)) for item in routed]
-    labels = sorted({label for gold, _ in pairs for label in gold})
     off_topic = [item for item, (gold, found) in zip(routed, pairs, strict=True) if gold == found == {OFF_TOPIC_GROUP}]
     return {
-        "per_class": {label: _score_label(pairs, label) for label in labels},
+        "per_class": _score_labels(pairs)["per_class"],
         "entity": _build_scores(
             sum((gold & found).total() for gold, found in entities),
             sum((found - gold).total() for gold, found in entities),
@@ -230,6 +217,12 @@ def _count_found(route: Route) -> Counter[tuple[str, str]]:
 
 def _remove_space(text: str) -> str:
     return "".join(text.split())
+
+
+def _score_labels(pairs: Sequence[tuple[set[str], set[str]]]) -> dict[str, Any]:
+    """Of every label that is wanted anywhere. pairs: of a message, the labels that are wanted and those given."""
+    per_class = {label: _score_label(pairs, label) for label in sorted({label for gold, _ in pairs for label in gold})}
+    return {"macro_f1": compute_mean(figures["f1"] for figures in per_class.values()), "per_class": per_class}
 
 
 def _score_label(pairs: Sequence[tuple[set[str], set[str]]], label: str) -> dict[str, float | int]:

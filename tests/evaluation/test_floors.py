@@ -23,8 +23,9 @@ from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.metrics import measure_ranking
-from scripts.evaluate import Evaluation
+from scripts.evaluation.parts import Evaluation
 from scripts.evaluation.product import Setup
+from scripts.evaluation.routing import measure_router
 from scripts.evaluation.through_chat import play_in_product
 from tests.acceptance import part
 from tests.conftest import CACHE
@@ -70,8 +71,7 @@ async def test_the_samples_are_found(settings: Settings, embedder: Embedder) -> 
 
 
 async def test_messages_of_a_shop_go_where_they_belong(settings: Settings, embedder: Embedder) -> None:
-    evaluation = Evaluation(settings, embedder, LanguageModels(settings))
-    report = await evaluation.measure_routing(HERE / "routing.jsonl", [SAMPLES], chunk_options(settings))
+    report = await measure_router(HERE / "routing.jsonl", [SAMPLES], embedder, chunk_options(settings))
     assert report["macro_f1"] >= ROUTING_MACRO_F1
 
 
