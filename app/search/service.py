@@ -209,7 +209,7 @@ class Searches:
         self, index: Index, generation: Generation, base: KnowledgeBase, settings: Settings
     ) -> CalibratedSearch:
         """A search of an index that nobody is answered from yet; not calibrated. settings: the tenant's own, see
-        `Tuner.get_known_settings`.
+        `Tuner.get_tuned_settings`.
         """
         cache = RetrievalCache(settings.retrieval_cache_ttl, settings.retrieval_cache_max_size)
         store = CalibrationRepository(base.database, generation.tenant)

@@ -56,11 +56,6 @@ class Tuner:
                 return known[0]
             return await self.reload_settings(tenant)
 
-    def get_known_settings(self, tenant: str) -> Settings:
-        """Returns the tenant's settings as far as this process has read them; those of the process where it has not."""
-        known = self._known.get(tenant)
-        return known[0].settings if known is not None else self.settings
-
     async def reload_settings(self, tenant: str) -> TunedSettings:
         """Reads the parameters from the database, so that a change by this process is in force in it at once."""
         started = self._clock()
@@ -123,14 +118,14 @@ class Tuner:
         """Sets all parameters to what they were in a version; 0 is before the first. Values outside of the ranges of
         today are refused. Raises NotFound, InvalidRequest, Conflict.
         """
-        there = await self.load_version(tenant, version)
+        there = await self._load_version(tenant, version)
         overrides = check_values(
             {name: there.overrides[name] for name in there.overrides if name in RANGES}, self.settings
         )
         made = Params(action=Action.REVERT, by=by, note=note or f"恢复到第 {version} 版")
         return await self._change_values(tenant, lambda _: overrides, made)
 
-    async def load_version(self, tenant: str, version: int) -> Params:
+    async def _load_version(self, tenant: str, version: int) -> Params:
         """Returns a version of the parameters. Raises NotFound."""
         if version == 0:
             return Params()
@@ -145,14 +140,6 @@ class Tuner:
         async with self._database.read() as connection:
             return await connection.run_sync(repository.load_page, tenant, limit, offset)
 
-    async def prepare_settings(self, tenant: str, overrides: Values) -> Settings:
-        """Prepares the tenant's search for these overrides, and returns the settings with them. Raises Conflict where
-        they contradict each other.
-        """
-        settings = require_consistent(apply_overrides(self.settings, overrides))
-        await self._prepare(tenant, settings)
-        return settings
-
     async def _change_values(
         self,
         tenant: str,
@@ -162,19 +149,20 @@ class Tuner:
     ) -> Params:
         before = (await self.reload_settings(tenant)).params
         if expected is not None and expected != before.version:
-            raise build_outdated_error(before.version)
+            raise _build_outdated_error(before.version)
         params = replace(
             made, version=before.version + 1, overrides=self._drop_defaults(change(before.overrides)), created_at=now()
         )
         changes = self._list_changes(before, params)
         if not changes:
             return before
-        await self.prepare_settings(tenant, params.overrides)
+        settings = require_consistent(apply_overrides(self.settings, params.overrides))
+        await self._prepare(tenant, settings)
         params = replace(params, changes=changes)
 
         def write(connection: Connection) -> None:
             if not repository.add_params(connection, tenant, params):
-                raise build_outdated_error(params.version)
+                raise _build_outdated_error(params.version)
 
         await self._database.transact(write)
         await self.reload_settings(tenant)
@@ -199,6 +187,6 @@ class Tuner:
             return self.settings
 
 
-def build_outdated_error(version: int) -> Conflict:
+def _build_outdated_error(version: int) -> Conflict:
     """Builds the error of a change that another one came before. version: the one in force."""
     return Conflict("参数刚被别人改过，请看过最新的一版再改。", code="params_changed_meanwhile", version=version)
