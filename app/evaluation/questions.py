@@ -13,7 +13,7 @@ from typing import Any
 from agents.types import GIVEN, Source
 from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
 from app.evaluation.grounding import find_cited_chunks
-from app.evaluation.playback import PlayedTurn
+from app.evaluation.results import PlayedTurn, TurnResult
 from knowledge.evaluation.dataset import EvalQuestion, EvalSet
 from knowledge.evaluation.metrics import compute_mean
 from knowledge.evaluation.rows import read_rows
@@ -24,19 +24,15 @@ SourceOf = Callable[[Chunk], str]
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question and what came of it. `cited`: the corpus ids that the first source may stand for; `unfounded`: what
-    the answer made up, None where there was none.
-    """
+    """A question and what came of it. `cited`: the corpus ids that the first source may stand for."""
 
     question: EvalQuestion
-    outcome: str
-    reply: str
+    result: TurnResult
     cited: frozenset[str]
-    unfounded: tuple[str, ...] | None
 
     @property
     def is_answered(self) -> bool:
-        return self.outcome in GIVEN
+        return self.result.outcome in GIVEN
 
     @property
     def hit(self) -> bool:
@@ -77,9 +73,7 @@ def read_answers(
 ) -> list[AskedQuestion]:
     """What came of every question. played: of the same; chunks: of the knowledge base."""
     return [
-        AskedQuestion(
-            question, turn.heard.outcome, turn.heard.text, _find_first_cited(turn, chunks, source_of), turn.unfounded
-        )
+        AskedQuestion(question, turn.result, _find_first_cited(turn, chunks, source_of))
         for question, turn in zip(questions, played, strict=True)
     ]
 
@@ -96,6 +90,7 @@ def build_question_report(data: EvalSet, asked: Sequence[AskedQuestion]) -> dict
     hit@1: share of the answerable questions whose answer cites a right source first, an answer without sources
     being none; hit@1_of_cited: of those alone that cite one.
     """
+    results = [one.result for one in asked]
     open_ones = asked[len(data.answerable) :]
     answerable, unanswerable = asked[: len(data.answerable)], open_ones[: len(data.unanswerable)]
     return {
@@ -107,7 +102,7 @@ def build_question_report(data: EvalSet, asked: Sequence[AskedQuestion]) -> dict
         "refused_out_of_domain": compute_mean(not one.is_answered for one in open_ones[len(data.unanswerable) :]),
         "hit@1": compute_mean(one.hit for one in answerable) or 0.0,
         "hit@1_of_cited": compute_mean(one.hit for one in answerable if one.cited) or 0.0,
-        "hallucination_rate": compute_mean(bool(one.unfounded) for one in asked if one.unfounded is not None) or 0.0,
+        "hallucination_rate": compute_mean(bool(one.unfounded) for one in results if one.unfounded is not None) or 0.0,
     }
 
 
@@ -116,9 +111,9 @@ def build_question_row(asked: AskedQuestion) -> dict[str, Any]:
     return {
         "id": asked.question.id,
         "cited": sorted(asked.cited),
-        "outcome": asked.outcome,
-        "reply": asked.reply,
-        "unfounded": list(asked.unfounded or ()),
+        "outcome": asked.result.outcome,
+        "reply": asked.result.reply,
+        "unfounded": list(asked.result.unfounded or ()),
     }
 
 

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from app.evaluation.judgement import FACTS, TurnVerdict, find_right_sources
-from app.evaluation.playback import PlayedTurn
+from app.evaluation.dialogues import Expectation, LabelledTurn
+from app.evaluation.grounding import find_unfounded
+from app.evaluation.judgement import FACTS, JudgedReply, TurnVerdict, find_right_sources, judge_reply
+from app.evaluation.types import ProductReply
 from knowledge.evaluation.metrics import compute_mean, compute_percentiles
 
 
@@ -23,11 +25,11 @@ class CitedDocument(NamedTuple):
 class TurnResult:
     """One labelled turn and what came of it. case and turn: the id of its conversation, and its number there from 1.
 
-    unfounded: see `PlayedTurn`. precision: share of the cited documents that are right; recall: 1.0 where one of the
-    right ones is cited, else 0.0; both None where no document is labelled, or none is cited. faithfulness: share of the
-    sentences that the cited passages say, relevance: 0 to 1, both as a model judges, None where none did. probability:
-    the confidence of the reply. sources: what it cites. degraded: what was out of
-    order, "error" where there was no reply at all.
+    unfounded: what the answer made up, None where it was none. precision: share of the cited documents that are right;
+    recall: 1.0 where one of the right ones is cited, else 0.0; both None where no document is labelled, or none is
+    cited. faithfulness: share of the sentences that the cited passages say, relevance: 0 to 1, both as a model judges,
+    None where none did. probability: the confidence of the reply. degraded: what was out of order, "error" where there
+    was no reply at all.
     """
 
     case: str
@@ -58,31 +60,45 @@ class TurnResult:
         return self.verdict is TurnVerdict.CORRECT
 
 
-def build_result(played: PlayedTurn) -> TurnResult:
-    """Without what a model may judge besides."""
-    data, heard, judgement = played.told.body.get("data") or {}, played.heard, played.judgement
-    precision, recall = _measure_citations(played)
+@dataclass(frozen=True, slots=True)
+class PlayedTurn:
+    """A labelled turn, what came back, and what is kept of both."""
+
+    labelled: LabelledTurn
+    told: ProductReply
+    heard: JudgedReply
+    result: TurnResult
+
+
+def build_result(
+    case: str, labelled: LabelledTurn, said: str, told: ProductReply, heard: JudgedReply, seconds: float
+) -> TurnResult:
+    """Without what a model may judge besides. case: the id of the conversation; said: the message as it was sent;
+    seconds: until the whole reply was there.
+    """
+    data, judgement = told.body.get("data") or {}, judge_reply(labelled.expect, heard)
+    precision, recall = _measure_citations(labelled.expect, heard)
     return TurnResult(
-        case=played.dialogue,
-        turn=int(played.labelled.id.rpartition(".")[2]),
-        say=played.said,
-        tag=played.labelled.tag,
+        case=case,
+        turn=int(labelled.id.rpartition(".")[2]),
+        say=said,
+        tag=labelled.tag,
         verdict=judgement.verdict,
         why=judgement.why,
         outcome=heard.outcome,
         reply=heard.text,
         sources=tuple(CitedDocument(*cited) for cited in zip(heard.documents, heard.ids, strict=True)),
         rows=heard.rows,
-        unfounded=played.unfounded,
+        unfounded=find_unfounded(heard.text, told.grounds, rows=heard.rows) if heard.kinds & FACTS else None,
         swallowed=judgement.swallowed,
         false_answer=judgement.false_answer,
         brush_off=judgement.brush_off,
         probability=float(data.get("confidence") or 0.0),
-        seconds=round(played.seconds, 4),
+        seconds=round(seconds, 4),
         precision=precision,
         recall=recall,
         trace=data.get("trace_id") or "",
-        degraded=tuple(data.get("degraded") or ()) if played.told.answer else ("error",),
+        degraded=tuple(data.get("degraded") or ()) if told.answer else ("error",),
     )
 
 
@@ -127,22 +143,17 @@ def compute_figures(results: Sequence[TurnResult]) -> dict[str, Any]:
 
 def build_report(played: Sequence[PlayedTurn]) -> dict[str, Any]:
     """See `compute_figures`."""
-    return compute_figures([build_result(turn) for turn in played])
+    return compute_figures([turn.result for turn in played])
 
 
 def build_turn_row(turn: PlayedTurn) -> dict[str, Any]:
     """One turn with all that is known of it, as JSON."""
-    data = turn.told.body.get("data") or {}
+    data, kept = turn.told.body.get("data") or {}, turn.result
     return {
         "id": turn.labelled.id,
-        "tag": turn.labelled.tag,
-        "say": turn.said,
-        "verdict": turn.judgement.verdict.value,
-        "why": turn.judgement.why,
-        "outcome": turn.heard.outcome,
-        "reply": turn.heard.text,
-        "sources": list(turn.heard.documents) + ["[SQL]"] * turn.heard.rows,
-        "unfounded": list(turn.unfounded or ()),
+        **{name: getattr(kept, name) for name in ("tag", "say", "verdict", "why", "outcome", "reply")},
+        "sources": [cited.place for cited in kept.sources] + ["[SQL]"] * kept.rows,
+        "unfounded": list(kept.unfounded or ()),
         "trace": {
             "route": turn.told.route,
             **{
@@ -154,7 +165,7 @@ def build_turn_row(turn: PlayedTurn) -> dict[str, Any]:
 
 def describe_failures(played: Iterable[PlayedTurn]) -> list[str]:
     """What a person reads about each turn that is not correct, a paragraph each."""
-    return [_write_paragraph(build_turn_row(turn)) for turn in played if not turn.judgement.correct]
+    return [_write_paragraph(build_turn_row(turn)) for turn in played if not turn.result.correct]
 
 
 def check_report(report: Mapping[str, Any], fail_under: float | None, fail_over: float | None) -> list[str]:
@@ -170,8 +181,7 @@ def check_report(report: Mapping[str, Any], fail_under: float | None, fail_over:
     return reasons
 
 
-def _measure_citations(played: PlayedTurn) -> tuple[float | None, float | None]:
-    expect, heard = played.labelled.expect, played.heard
+def _measure_citations(expect: Expectation, heard: JudgedReply) -> tuple[float | None, float | None]:
     if not (expect.sources or expect.documents) or not heard.kinds & FACTS:
         return None, None
     right = find_right_sources(expect, heard)

@@ -18,7 +18,7 @@ from app.evaluation.comparison import ReportComparison, compare_results
 from app.evaluation.judgement import TurnVerdict
 from app.evaluation.model_judge import ModelJudge
 from app.evaluation.playback import play_dialogues
-from app.evaluation.results import TurnResult, build_result, compute_figures
+from app.evaluation.results import TurnResult, compute_figures
 from app.evaluation.service import EvaluationSets
 from app.evaluation.types import EvaluatedProduct, EvaluationReport, ReportedRun
 from app.jobs.service import JobService
@@ -124,13 +124,10 @@ class EvaluationRunner:
 
 async def _play_dialogue(product: EvaluatedProduct, dialogue: Dialogue, judge: ModelJudge | None) -> list[TurnResult]:
     """What came of one conversation."""
-    results = []
-    for played in await play_dialogues(product, [dialogue], date.today()):
-        result = build_result(played)
-        if judge is not None and result.unfounded is not None:
-            result = await judge.judge_turn(played, result, product.chunks)
-        results.append(result)
-    return results
+    played = await play_dialogues(product, [dialogue], date.today())
+    if judge is None:
+        return [turn.result for turn in played]
+    return [await judge.judge_turn(turn, product.chunks) for turn in played]
 
 
 class EvaluationRuns:

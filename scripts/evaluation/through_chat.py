@@ -12,7 +12,7 @@ from typing import Any
 
 from agents.types import Answer
 from app.evaluation.dialogues import Dialogue, read_dialogues
-from app.evaluation.playback import PlayedTurn, play_dialogues
+from app.evaluation.playback import play_dialogues
 from app.evaluation.questions import (
     build_dialogues,
     build_question_report,
@@ -21,7 +21,7 @@ from app.evaluation.questions import (
     open_documents,
     read_answers,
 )
-from app.evaluation.results import build_report, build_turn_row, describe_failures
+from app.evaluation.results import PlayedTurn, build_report, build_turn_row, describe_failures
 from app.evaluation.types import EvaluatedProduct
 from app.progress import ProgressBar
 from app.retrieval import chunk_options

@@ -11,9 +11,9 @@ from pydantic import SecretStr
 
 from agents.types import Page
 from app.evaluation.dialogues import Dialogue
-from app.evaluation.playback import PlayedTurn, play_dialogues
+from app.evaluation.playback import play_dialogues
 from app.evaluation.product import Product
-from app.evaluation.results import build_report, build_turn_row
+from app.evaluation.results import PlayedTurn, build_report, build_turn_row
 from app.evaluation.types import ProductReply
 from app.progress import ProgressBar
 from app.settings import Settings
@@ -108,7 +108,7 @@ def build_both_row(turn: ModelTurn) -> dict[str, Any]:
     without, spent = build_turn_row(turn.without), turn.spent
     cost = {"calls": spent.calls, "prompt_tokens": spent.prompt_tokens, "completion_tokens": spent.completion_tokens}
     beside = {key: without[key] for key in ("verdict", "outcome", "reply")}
-    took = {"seconds": turn.with_model.seconds, "first_token": _get_first_token(turn.with_model)}
+    took = {"seconds": turn.with_model.result.seconds, "first_token": _get_first_token(turn.with_model)}
     return build_turn_row(turn.with_model) | cost | took | {"without_model": beside}
 
 
@@ -122,11 +122,11 @@ def _compare_turns(turns: Sequence[ModelTurn]) -> dict[str, Any]:
     return {
         "turns": len(turns),
         "right": [mean(sum(map(_is_right, some))) for some in _split_sides(turns)],
-        "false": [mean(sum(turn.judgement.false_answer for turn in some)) for some in _split_sides(turns)],
+        "false": [mean(sum(turn.result.false_answer for turn in some)) for some in _split_sides(turns)],
         "calls": mean(spent.calls),
         "prompt_tokens": mean(spent.prompt_tokens),
         "completion_tokens": mean(spent.completion_tokens),
-        "seconds": [mean(sum(turn.seconds for turn in some)) for some in _split_sides(turns)],
+        "seconds": [mean(sum(turn.result.seconds for turn in some)) for some in _split_sides(turns)],
         "first_token": [mean(sum(map(_get_first_token, some))) for some in _split_sides(turns)],
     }
 
@@ -154,12 +154,12 @@ def _group_by_tag(turns: Sequence[ModelTurn]) -> dict[str, list[ModelTurn]]:
 
 
 def _is_right(turn: PlayedTurn) -> bool:
-    return turn.judgement.correct
+    return turn.result.correct
 
 
 def _get_first_token(turn: PlayedTurn) -> float:
     """Seconds; a reply that came at once took as long as the turn."""
-    return turn.seconds if turn.told.first_token is None else turn.told.first_token
+    return turn.result.seconds if turn.told.first_token is None else turn.told.first_token
 
 
 def _get_id(turn: ModelTurn) -> str:
