@@ -26,12 +26,12 @@ PATH = "/api/v1/tuner"
 
 def main() -> int:
     """Returns 1 where the server refuses, or the run failed."""
-    arguments = _parse_arguments()
+    arguments = _arguments()
     key = Settings().api_key.get_secret_value()
     headers = {"X-API-Key": key} if key else {}
     with httpx.Client(base_url=arguments.server, headers=headers, timeout=120) as http:
         try:
-            return _run_params(http, arguments) if arguments.command == "params" else _run_report(http, arguments)
+            return _params(http, arguments) if arguments.command == "params" else _report(http, arguments)
         except httpx.HTTPStatusError as error:
             print(error.response.json()["error"]["message"], file=sys.stderr)
         except (httpx.TransportError, ValueError, OSError) as error:
@@ -39,7 +39,7 @@ def main() -> int:
     return 1
 
 
-def _parse_arguments() -> argparse.Namespace:
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--server", default="http://127.0.0.1:8000", help="address of the server")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -61,29 +61,27 @@ def _parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _run_params(http: httpx.Client, arguments: argparse.Namespace) -> int:
+def _params(http: httpx.Client, arguments: argparse.Namespace) -> int:
     if arguments.reset is not None:
-        found = _send_request(http, "POST", "/params/reset", {"names": arguments.reset, "note": arguments.note})
+        found = _sent(http, "POST", "/params/reset", {"names": arguments.reset, "note": arguments.note})
     elif arguments.set:
         pairs = (one.split("=", 1) for one in arguments.set)
         values = {name: float(value) for name, value in pairs}
-        found = _send_request(http, "PUT", "/params", {"values": values, "note": arguments.note})
+        found = _sent(http, "PUT", "/params", {"values": values, "note": arguments.note})
     else:
-        found = _send_request(http, "GET", "/params")
+        found = _sent(http, "GET", "/params")
     for one in found["params"]:
         changed = f"  (default {one['default']:g})" if one["tuned"] else ""
         print(f"{one['name']:<26} {one['value']:<8g} {one['low']:g}..{one['high']:g}{changed}")
     return 0
 
 
-def _run_report(http: httpx.Client, arguments: argparse.Namespace) -> int:
-    begun = _send_request(
-        http, "POST", f"/{arguments.command}s".replace("calibrates", "calibrations"), _build_body(arguments)
-    )
+def _report(http: httpx.Client, arguments: argparse.Namespace) -> int:
+    begun = _sent(http, "POST", f"/{arguments.command}s".replace("calibrates", "calibrations"), _wanted(arguments))
     started, report = time.monotonic(), begun
     while report["state"] in ("queued", "running"):
         time.sleep(POLL_SECONDS)
-        report = _send_request(http, "GET", f"/reports/{begun['id']}")
+        report = _sent(http, "GET", f"/reports/{begun['id']}")
         print(f"\r{report['done']} / {report['total']}", end="", file=sys.stderr)
     print(f"\r{time.monotonic() - started:.0f} s", file=sys.stderr)
     if report["result"] is None:
@@ -94,12 +92,12 @@ def _run_report(http: httpx.Client, arguments: argparse.Namespace) -> int:
     for point in sorted(report["result"].get("points", []), key=lambda point: -point["right"]):
         print(json.dumps(point))
     if arguments.apply and report["result"]["values"]:
-        applied = _send_request(http, "POST", f"/reports/{begun['id']}/apply", {})
+        applied = _sent(http, "POST", f"/reports/{begun['id']}/apply", {})
         print(f"version {applied['version']} is in force")
     return 0
 
 
-def _build_body(arguments: argparse.Namespace) -> dict[str, Any]:
+def _wanted(arguments: argparse.Namespace) -> dict[str, Any]:
     body: dict[str, Any] = {"set": arguments.set}
     if arguments.questions:
         rows = (json.loads(line) for line in arguments.questions.read_text("utf-8-sig").splitlines() if line.strip())
@@ -109,7 +107,7 @@ def _build_body(arguments: argparse.Namespace) -> dict[str, Any]:
     return body | {"alphas": arguments.alphas, "ks": arguments.ks, "widths": arguments.widths}
 
 
-def _send_request(http: httpx.Client, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+def _sent(http: httpx.Client, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
     response = http.request(method, PATH + path, json=body)
     response.raise_for_status()
     found: dict[str, Any] = response.json()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +35,7 @@ from app.wiring.models import LanguageModels
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import InvalidConfiguration
+from knowledge.evaluation.rows import read_rows
 from knowledge.parsing.registry import parse
 from knowledge.types import Chunk, DocumentMeta
 from scripts.evaluation.product import open_embedder
@@ -64,7 +64,7 @@ class LabelledClaim:
 
 def load_claims(file: Path) -> list[LabelledClaim]:
     """The claims of a file."""
-    return [_read_claim(json.loads(line)) for line in file.read_text("utf-8").splitlines() if line.strip()]
+    return [_read_claim(row) for row in read_rows(file, claim=str)]
 
 
 def _read_claim(row: Mapping[str, Any]) -> LabelledClaim:
