@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from app.hit_test.schemas import MAX_QUESTIONS, BatchQuestionIn
 from app.hit_test.trial import Trial, TrialResult
 from app.http.sheets import SheetReader
 from app.problems import describe_problem
+from knowledge.evaluation.rows import parse_lines
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.office_kinds import OLD_OFFICE
 from knowledge.sheets import SheetOptions, Spreadsheet
@@ -99,13 +99,7 @@ def _read_table(sheet: Spreadsheet) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _read_jsonl(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise InvalidRequest(f"第 {number} 行不是 JSON", row=number) from error
+    for number, row in parse_lines(lines):
         if not isinstance(row, dict):
             raise InvalidRequest(f"第 {number} 行不是 JSON 对象", row=number)
         question = next((row[name] for name in _QUESTION if name in row), "")
@@ -118,5 +112,5 @@ def _build_trial(number: int, row: dict[str, Any], decide: bool) -> Trial:
     try:
         return BatchQuestionIn.model_validate(told).build_trial(decide)
     except ValidationError as error:
-        message = "；".join(f"{item['loc'][0]} {describe_problem(item)}" for item in error.errors())
+        message = "；".join(f"{item['loc'][0]} {describe_problem(item)}" for item in error.errors()[:3])
         raise InvalidRequest(f"第 {number} 行：{message}", row=number) from error

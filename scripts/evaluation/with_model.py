@@ -43,6 +43,10 @@ class ModelTurn:
     with_model: PlayedTurn
     spent: Spending
 
+    @property
+    def id(self) -> str:
+        return self.with_model.labelled.id
+
 
 class MeteredProduct:
     """The product, with what every message cost at language models; see `EvaluatedProduct`."""
@@ -84,13 +88,11 @@ def remove_models(settings: Settings) -> Settings:
 
 def build_both_report(name: str, turns: Sequence[ModelTurn]) -> dict[str, Any]:
     """The figures with the model; beside them those without it, and both by tag."""
-    by_tag = _group_by_tag(turns)
+    by_tag = {tag: _compare_turns(some) for tag, some in _group_by_tag(turns).items()}
     return build_report([turn.with_model for turn in turns]) | {
-        "model": {"name": name}
-        | _compare_turns(turns)
-        | {"by_tag": {tag: _compare_turns(some) for tag, some in by_tag.items()}},
-        "gained": [_get_id(turn) for turn in turns if _is_right(turn.with_model) and not _is_right(turn.without)],
-        "lost": [_get_id(turn) for turn in turns if _is_right(turn.without) and not _is_right(turn.with_model)],
+        "model": {"name": name} | _compare_turns(turns) | {"by_tag": by_tag},
+        "gained": [turn.id for turn in turns if turn.with_model.result.correct > turn.without.result.correct],
+        "lost": [turn.id for turn in turns if turn.with_model.result.correct < turn.without.result.correct],
         "without_model": build_report([turn.without for turn in turns]),
     }
 
@@ -114,6 +116,7 @@ def build_both_row(turn: ModelTurn) -> dict[str, Any]:
 
 def _compare_turns(turns: Sequence[ModelTurn]) -> dict[str, Any]:
     """Shares of the turns, and means of one."""
+    sides = [turn.without for turn in turns], [turn.with_model for turn in turns]
     spent = sum((turn.spent for turn in turns), Spending())
 
     def mean(total: float) -> float:
@@ -121,18 +124,14 @@ def _compare_turns(turns: Sequence[ModelTurn]) -> dict[str, Any]:
 
     return {
         "turns": len(turns),
-        "right": [mean(sum(map(_is_right, some))) for some in _split_sides(turns)],
-        "false": [mean(sum(turn.result.false_answer for turn in some)) for some in _split_sides(turns)],
+        "right": [mean(sum(turn.result.correct for turn in side)) for side in sides],
+        "false": [mean(sum(turn.result.false_answer for turn in side)) for side in sides],
         "calls": mean(spent.calls),
         "prompt_tokens": mean(spent.prompt_tokens),
         "completion_tokens": mean(spent.completion_tokens),
-        "seconds": [mean(sum(turn.result.seconds for turn in some)) for some in _split_sides(turns)],
-        "first_token": [mean(sum(map(_get_first_token, some))) for some in _split_sides(turns)],
+        "seconds": [mean(sum(turn.result.seconds for turn in side)) for side in sides],
+        "first_token": [mean(sum(map(_get_first_token, side))) for side in sides],
     }
-
-
-def _split_sides(turns: Sequence[ModelTurn]) -> tuple[list[PlayedTurn], list[PlayedTurn]]:
-    return [turn.without for turn in turns], [turn.with_model for turn in turns]
 
 
 def _build_cells(tag: str, told: dict[str, Any]) -> tuple[str, ...]:
@@ -153,17 +152,9 @@ def _group_by_tag(turns: Sequence[ModelTurn]) -> dict[str, list[ModelTurn]]:
     return dict(tags)
 
 
-def _is_right(turn: PlayedTurn) -> bool:
-    return turn.result.correct
-
-
 def _get_first_token(turn: PlayedTurn) -> float:
     """Seconds; a reply that came at once took as long as the turn."""
     return turn.result.seconds if turn.told.first_token is None else turn.told.first_token
-
-
-def _get_id(turn: ModelTurn) -> str:
-    return turn.with_model.labelled.id
 
 
 def _subtract_spending(after: Spending, before: Spending) -> Spending:
