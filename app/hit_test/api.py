@@ -15,7 +15,6 @@ from app.hit_test.schemas import (
     BatchSearchResponse,
     SearchRequest,
     SearchResponse,
-    draft_choice,
 )
 from app.hit_test.trial import Trial, TrialResult
 from app.http.deps import StaffTenant, Wiring
@@ -46,7 +45,7 @@ async def search_knowledge(
     if not body.drafts:  # which may be all that has such a label
         await wiring.filters.require(tenant, trial.where)
     async with wiring.limits.slots.open_slot(tenant, request.state.sender.key):
-        trying = await wiring.canaries.open_trial(tenant, draft_choice(body.drafts)) if body.drafts else None
+        trying = await wiring.canaries.open_trial(tenant, body.draft_keys) if body.drafts else None
         tried = await wiring.hit_test.run(tenant, trial, trying)
     return SearchResponse.from_result(tried, body.top_k, explain=body.explain)
 

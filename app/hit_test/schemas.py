@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_
 
 from agents.screening.types import Reason
 from app.conversations.schemas import DecisionOut
-from app.hit_test.canaries import DraftChoice
 from app.hit_test.trial import Expected, Stage, Trial, TrialResult
 from app.http.fields import CLEANED, VISIBLE, WHOLE
 from app.search.filter_requests import FilterIn
@@ -63,13 +62,6 @@ class DraftKeyIn(BaseModel):
 DraftsIn = Annotated[list[DraftKeyIn], Field(min_length=1, max_length=50)] | Literal[True]
 
 
-def draft_choice(drafts: list[DraftKeyIn] | Literal[True]) -> DraftChoice:
-    """Which versions to try."""
-    if drafts is True:
-        return DraftChoice(every=True)
-    return DraftChoice(tuple((draft.document_id, draft.version) for draft in drafts))
-
-
 class SearchRequest(BaseModel):
     """A question to try."""
 
@@ -87,6 +79,11 @@ class SearchRequest(BaseModel):
     drafts: DraftsIn | None = Field(
         None, description="当作已经发布来试的版本：一个列表；true 为每篇文档最新的、还没发布的版本。对话不受影响"
     )
+
+    @property
+    def draft_keys(self) -> list[tuple[str, int]] | None:
+        """Which versions to try; None for the newest open ones of all documents."""
+        return [(draft.document_id, draft.version) for draft in self.drafts] if isinstance(self.drafts, list) else None
 
     def build_trial(self) -> Trial:
         """What is to be tried."""

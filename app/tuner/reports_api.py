@@ -12,6 +12,7 @@ from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.types import RunState
+from app.tuner.api import read_params
 from app.tuner.effects import CALIBRATION, SWEEP, find_report_kind
 from app.tuner.ranges import RANGES
 from app.tuner.report_schemas import (
@@ -125,7 +126,7 @@ async def apply_tuner_report(
 ) -> ParamsOut:
     """Puts in force what it recommends."""
     await wiring.reports.apply_report(tenant, report_id, by=get_caller_name(request), note=body.note if body else "")
-    return ParamsOut.from_tuned_settings(await wiring.tuner.get_tuned_settings(tenant), wiring.settings)
+    return await read_params(tenant, wiring)
 
 
 @router.delete("/reports/{report_id}", status_code=204, responses=list_failures(404))
