@@ -55,7 +55,7 @@ def _split_claims(reply: str) -> list[str]:
 
 def _find_cited(played: PlayedTurn, chunks: Sequence[Chunk]) -> dict[int, Chunk]:
     """By the number that the reply gives it; the customer's page, which is 0, is no passage."""
-    sources = played.told.answer.sources if played.told.answer else ()
+    sources = played.response.answer.sources if played.response.answer else ()
     found: dict[int, Chunk] = {}
     for source in sources:
         stood_for = find_cited_chunks(source, chunks) if isinstance(source, Source) and source.index else []

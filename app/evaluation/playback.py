@@ -26,7 +26,7 @@ async def play_dialogues(
         for turn in dialogue.turns:
             done = await _play_turn(product, dialogue, turn, today)
             played.append(done)
-            if done.result.swallowed or (done.heard.queued and turn is dialogue.turns[-1]):
+            if done.result.swallowed or (done.reply.queued and turn is dialogue.turns[-1]):
                 await product.leave_queue(dialogue.id)
             progress(1)
     return played
@@ -35,7 +35,7 @@ async def play_dialogues(
 async def _play_turn(product: EvaluatedProduct, dialogue: Dialogue, turn: LabelledTurn, today: date) -> PlayedTurn:
     said = turn.fill_dates(today)
     began = time.perf_counter()
-    told = await product.ask(dialogue.id, said, user_id=dialogue.user_id, page=turn.page)
+    response = await product.ask(dialogue.id, said, user_id=dialogue.user_id, page=turn.page)
     seconds = time.perf_counter() - began
-    heard = JudgedReply.from_response(told.body)
-    return PlayedTurn(turn, told, heard, build_result(dialogue.id, turn, said, told, heard, seconds))
+    reply = JudgedReply.from_response(response.body)
+    return PlayedTurn(turn, response, reply, build_result(dialogue.id, turn, said, response, reply, seconds))

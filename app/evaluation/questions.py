@@ -79,7 +79,7 @@ def read_answers(
 
 
 def _find_first_cited(turn: PlayedTurn, chunks: Sequence[Chunk], source_of: SourceOf) -> frozenset[str]:
-    sources = turn.told.answer.sources if turn.told.answer else ()
+    sources = turn.response.answer.sources if turn.response.answer else ()
     first = next((source for source in sources if isinstance(source, Source) and source.index), None)
     return frozenset(source_of(chunk) for chunk in find_cited_chunks(first, chunks)) if first else frozenset()
 

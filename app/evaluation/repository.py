@@ -201,9 +201,9 @@ def add_results(connection: Connection, tenant: str, report_id: str, place: int,
     """Keeps what came of one conversation."""
     rows = []
     for one in results:
-        told = asdict(one)
-        own = {name: told.pop(name) for name in _OWN_COLUMNS}
-        rows.append({"tenant_id": tenant, "report_id": report_id, "place": place, **own, "told": told})
+        rest = asdict(one)
+        own = {name: rest.pop(name) for name in _OWN_COLUMNS}
+        rows.append({"tenant_id": tenant, "report_id": report_id, "place": place, **own, "told": rest})
     connection.execute(insert(_RESULT), rows)
 
 
@@ -246,11 +246,11 @@ def _match_results(tenant: str, report_id: str) -> ColumnElement[bool]:
 
 
 def _build_result(row: Any) -> TurnResult:
-    told = dict(row.told)
-    told["sources"] = tuple(CitedDocument(*cited) for cited in told["sources"])
-    told["unfounded"] = None if told["unfounded"] is None else tuple(told["unfounded"])
-    told["degraded"] = tuple(told.get("degraded", ()))
-    return TurnResult(row.case, row.turn, row.say, row.tag, TurnVerdict(row.verdict), **told)
+    rest = dict(row.told)
+    rest["sources"] = tuple(CitedDocument(*cited) for cited in rest["sources"])
+    rest["unfounded"] = None if rest["unfounded"] is None else tuple(rest["unfounded"])
+    rest["degraded"] = tuple(rest.get("degraded", ()))
+    return TurnResult(row.case, row.turn, row.say, row.tag, TurnVerdict(row.verdict), **rest)
 
 
 def _match_set(tenant: str, set_id: str) -> ColumnElement[bool]:

@@ -65,19 +65,19 @@ class PlayedTurn:
     """A labelled turn, what came back, and what is kept of both."""
 
     labelled: LabelledTurn
-    told: ProductReply
-    heard: JudgedReply
+    response: ProductReply
+    reply: JudgedReply
     result: TurnResult
 
 
 def build_result(
-    case: str, labelled: LabelledTurn, said: str, told: ProductReply, heard: JudgedReply, seconds: float
+    case: str, labelled: LabelledTurn, said: str, response: ProductReply, reply: JudgedReply, seconds: float
 ) -> TurnResult:
     """Without what a model may judge besides. case: the id of the conversation; said: the message as it was sent;
     seconds: until the whole reply was there.
     """
-    data, judgement = told.body.get("data") or {}, judge_reply(labelled.expect, heard)
-    precision, recall = _measure_citations(labelled.expect, heard)
+    data, judgement = response.body.get("data") or {}, judge_reply(labelled.expect, reply)
+    precision, recall = _measure_citations(labelled.expect, reply)
     return TurnResult(
         case=case,
         turn=int(labelled.id.rpartition(".")[2]),
@@ -85,11 +85,11 @@ def build_result(
         tag=labelled.tag,
         verdict=judgement.verdict,
         why=judgement.why,
-        outcome=heard.outcome,
-        reply=heard.text,
-        sources=tuple(CitedDocument(*cited) for cited in zip(heard.documents, heard.ids, strict=True)),
-        rows=heard.rows,
-        unfounded=find_unfounded(heard.text, told.grounds, rows=heard.rows) if heard.kinds & FACTS else None,
+        outcome=reply.outcome,
+        reply=reply.text,
+        sources=tuple(CitedDocument(*cited) for cited in zip(reply.documents, reply.ids, strict=True)),
+        rows=reply.rows,
+        unfounded=find_unfounded(reply.text, response.grounds, rows=reply.rows) if reply.kinds & FACTS else None,
         swallowed=judgement.swallowed,
         false_answer=judgement.false_answer,
         brush_off=judgement.brush_off,
@@ -98,7 +98,7 @@ def build_result(
         precision=precision,
         recall=recall,
         trace=data.get("trace_id") or "",
-        degraded=tuple(data.get("degraded") or ()) if told.answer else ("error",),
+        degraded=tuple(data.get("degraded") or ()) if response.answer else ("error",),
     )
 
 
@@ -148,14 +148,14 @@ def build_report(played: Sequence[PlayedTurn]) -> dict[str, Any]:
 
 def build_turn_row(turn: PlayedTurn) -> dict[str, Any]:
     """One turn with all that is known of it, as JSON."""
-    data, kept = turn.told.body.get("data") or {}, turn.result
+    data, kept = turn.response.body.get("data") or {}, turn.result
     return {
         "id": turn.labelled.id,
         **{name: getattr(kept, name) for name in ("tag", "say", "verdict", "why", "outcome", "reply")},
         "sources": [cited.place for cited in kept.sources] + ["[SQL]"] * kept.rows,
         "unfounded": list(kept.unfounded or ()),
         "trace": {
-            "route": turn.told.route,
+            "route": turn.response.route,
             **{
                 name: data[name] for name in ("intent", "agent", "confidence", "decision", "degraded") if data.get(name)
             },
@@ -181,10 +181,10 @@ def check_report(report: Mapping[str, Any], fail_under: float | None, fail_over:
     return reasons
 
 
-def _measure_citations(expect: Expectation, heard: JudgedReply) -> tuple[float | None, float | None]:
-    if not (expect.sources or expect.documents) or not heard.kinds & FACTS:
+def _measure_citations(expect: Expectation, reply: JudgedReply) -> tuple[float | None, float | None]:
+    if not (expect.sources or expect.documents) or not reply.kinds & FACTS:
         return None, None
-    right = find_right_sources(expect, heard)
+    right = find_right_sources(expect, reply)
     return (sum(right) / len(right) if right else None), float(any(right))
 
 

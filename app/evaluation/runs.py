@@ -114,12 +114,12 @@ class EvaluationRunner:
     async def _finish(self, tenant: str, report: str) -> dict[str, Any]:
         def work(connection: Connection) -> dict[str, Any]:
             results, _ = repository.list_results(connection, tenant, report)
-            told = compute_figures(results)
-            repository.change_report(connection, tenant, report, figures=told, finished_at=now())
-            return told
+            figures = compute_figures(results)
+            repository.change_report(connection, tenant, report, figures=figures, finished_at=now())
+            return figures
 
-        told = await self._database.transact(work)
-        return {name: told[name] for name in _SUMMARY}
+        figures = await self._database.transact(work)
+        return {name: figures[name] for name in _SUMMARY}
 
 
 async def _play_dialogue(product: EvaluatedProduct, dialogue: Dialogue, judge: ModelJudge | None) -> list[TurnResult]:

@@ -103,7 +103,7 @@ async def _play(product: EvaluatedProduct, dialogues: Sequence[Dialogue], title:
 async def _ask_each(setup: Setup, title: str, rows: Sequence[dict[str, Any]]) -> list[Answer | None]:
     """The answer to every message by itself; None after an error."""
     dialogues = build_dialogues([row["text"] for row in rows])
-    return [turn.told.answer for turn in await play_in_product(setup, dialogues, title, "条")]
+    return [turn.response.answer for turn in await play_in_product(setup, dialogues, title, "条")]
 
 
 def _build_setup(options: argparse.Namespace, settings: Settings, documents: Sequence[Path]) -> Setup:

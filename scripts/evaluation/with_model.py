@@ -61,9 +61,9 @@ class MeteredProduct:
     async def ask(self, session: str, text: str, *, user_id: str = "", page: Page | None = None) -> ProductReply:
         """See `EvaluatedProduct`."""
         before = await self._spent()
-        told = await self._product.ask(session, text, user_id=user_id, page=page)
+        response = await self._product.ask(session, text, user_id=user_id, page=page)
         self.spending.append(_subtract_spending(await self._spent(), before))
-        return told
+        return response
 
 
 async def play_both(dialogues: Sequence[Dialogue], setup: Setup) -> tuple[str, list[ModelTurn]]:
@@ -134,15 +134,15 @@ def _compare_turns(turns: Sequence[ModelTurn]) -> dict[str, Any]:
     }
 
 
-def _build_cells(tag: str, told: dict[str, Any]) -> tuple[str, ...]:
+def _build_cells(tag: str, figures: dict[str, Any]) -> tuple[str, ...]:
     def change(name: str) -> str:
-        before, after = told[name]
+        before, after = figures[name]
         return f"{before:.2f} → {after:.2f}"
 
-    tokens = f"{told['prompt_tokens']:.0f}/{told['completion_tokens']:.0f}"
-    calls = f"{told['calls']:.1f}"
+    tokens = f"{figures['prompt_tokens']:.0f}/{figures['completion_tokens']:.0f}"
+    calls = f"{figures['calls']:.1f}"
     waited = change("seconds"), change("first_token")
-    return tag or "-", str(told["turns"]), change("right"), change("false"), calls, tokens, *waited
+    return tag or "-", str(figures["turns"]), change("right"), change("false"), calls, tokens, *waited
 
 
 def _group_by_tag(turns: Sequence[ModelTurn]) -> dict[str, list[ModelTurn]]:
@@ -154,7 +154,7 @@ def _group_by_tag(turns: Sequence[ModelTurn]) -> dict[str, list[ModelTurn]]:
 
 def _get_first_token(turn: PlayedTurn) -> float:
     """Seconds; a reply that came at once took as long as the turn."""
-    return turn.result.seconds if turn.told.first_token is None else turn.told.first_token
+    return turn.result.seconds if turn.response.first_token is None else turn.response.first_token
 
 
 def _subtract_spending(after: Spending, before: Spending) -> Spending:
