@@ -19,8 +19,13 @@ from app.auth.principal import DEFAULT_TENANT
 from app.documents.files import SamePath, find_files
 from app.documents.progress import IngestionBar
 from app.embeddings.repository_local import SqliteEmbeddingCache
+from app.evaluation.dialogues import Dialogue
+from app.evaluation.playback import play_dialogues
 from app.evaluation.product import Product
+from app.evaluation.results import PlayedTurn
+from app.evaluation.types import EvaluatedProduct
 from app.main import open_container
+from app.progress import ProgressBar
 from app.retrieval import build_embedder_options
 from app.settings import Settings
 from app.wiring.container import Container
@@ -72,6 +77,14 @@ async def open_container_for(setup: Setup) -> AsyncIterator[tuple[Container, Pro
                 container,
                 Product(DEFAULT_TENANT, container.chat, container.desk.service.leave_queue, lambda: snapshot),
             )
+
+
+async def play_with_progress(
+    product: EvaluatedProduct, dialogues: Sequence[Dialogue], today: date, title: str = "对话", unit: str = "轮"
+) -> list[PlayedTurn]:
+    """See `play_dialogues`; title and unit: of the bar that shows how far it is."""
+    with ProgressBar(sum(len(dialogue.turns) for dialogue in dialogues), title, unit) as bar:
+        return await play_dialogues(product, dialogues, today, bar.update)
 
 
 @contextmanager

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.types import Answer
-from app.evaluation.dialogues import Dialogue, read_dialogues
-from app.evaluation.playback import play_dialogues
+from app.evaluation.dialogues import read_dialogues
 from app.evaluation.questions import (
     build_dialogues,
     build_question_report,
@@ -22,15 +21,13 @@ from app.evaluation.questions import (
     read_answers,
 )
 from app.evaluation.results import PlayedTurn, build_report, build_turn_row, describe_failures
-from app.evaluation.types import EvaluatedProduct
-from app.progress import ProgressBar
 from app.retrieval import chunk_options
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.rows import read_rows
 from scripts.evaluation.danger import build_danger_report
-from scripts.evaluation.product import Setup, open_product
+from scripts.evaluation.product import Setup, open_product, play_with_progress
 from scripts.evaluation.routing import build_decision_report, read_labelled_rows
 from scripts.evaluation.with_model import build_both_report, build_both_row, build_both_table, play_both
 
@@ -46,7 +43,8 @@ async def measure_dialogues(options: argparse.Namespace, settings: Settings) -> 
             print(f"{name} 一次也没有被请：日志里有原因，例如读得太慢、判断分不清", file=sys.stderr)
         _write_rows(options.run, map(build_both_row, turns))
         return {"dialogues": options.dialogues.name} | build_both_report(name, turns)
-    played = await play_in_product(setup, dialogues)
+    async with open_product(setup) as product:
+        played = await play_with_progress(product, dialogues, setup.today)
     _print_failures(played, options.show)
     _write_rows(options.run, map(build_turn_row, played))
     return {"dialogues": options.dialogues.name} | build_report(played)
@@ -57,8 +55,9 @@ async def measure_questions(options: argparse.Namespace, settings: Settings) -> 
     data = load_set(options.set, options.out_of_domain, chunk_options(settings))
     questions = [*data.answerable, *data.unanswerable, *data.out_of_domain]
     with open_documents(options.set) as (folder, ids):
-        async with open_product(_build_setup(options, settings, [folder])) as product:
-            played = await _play(product, build_dialogues([question.text for question in questions]), "提问", "问")
+        setup, dialogues = _build_setup(options, settings, [folder]), build_dialogues([one.text for one in questions])
+        async with open_product(setup) as product:
+            played = await play_with_progress(product, dialogues, setup.today, "提问", "问")
             asked = read_answers(questions, played, product.chunks, build_source_of(data, ids))
     _write_rows(options.run, map(build_question_row, asked))
     return build_question_report(data, asked)
@@ -87,23 +86,12 @@ async def measure_danger(options: argparse.Namespace, settings: Settings) -> dic
     return {"danger": build_danger_report(labelled)}
 
 
-async def play_in_product(
-    setup: Setup, dialogues: Sequence[Dialogue], title: str = "对话", unit: str = "轮"
-) -> list[PlayedTurn]:
-    """Opens a product and plays conversations through it; title and unit: of the progress."""
-    async with open_product(setup) as product:
-        return await _play(product, dialogues, title, unit)
-
-
-async def _play(product: EvaluatedProduct, dialogues: Sequence[Dialogue], title: str, unit: str) -> list[PlayedTurn]:
-    with ProgressBar(sum(len(dialogue.turns) for dialogue in dialogues), title, unit) as bar:
-        return await play_dialogues(product, dialogues, date.today(), bar.update)
-
-
 async def _ask_each(setup: Setup, title: str, rows: Sequence[dict[str, Any]]) -> list[Answer | None]:
     """The answer to every message by itself; None after an error."""
-    dialogues = build_dialogues([row["text"] for row in rows])
-    return [turn.response.answer for turn in await play_in_product(setup, dialogues, title, "条")]
+    async with open_product(setup) as product:
+        dialogues = build_dialogues([row["text"] for row in rows])
+        played = await play_with_progress(product, dialogues, setup.today, title, "条")
+    return [turn.response.answer for turn in played]
 
 
 def _build_setup(options: argparse.Namespace, settings: Settings, documents: Sequence[Path]) -> Setup:

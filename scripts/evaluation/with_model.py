@@ -11,16 +11,14 @@ from pydantic import SecretStr
 
 from agents.types import Page
 from app.evaluation.dialogues import Dialogue
-from app.evaluation.playback import play_dialogues
 from app.evaluation.product import Product
 from app.evaluation.results import PlayedTurn, build_report, build_turn_row
 from app.evaluation.types import ProductReply
-from app.progress import ProgressBar
 from app.settings import Settings
 from app.spending.types import Spending
 from app.wiring.models import LanguageModels
 from knowledge.errors import InvalidConfiguration
-from scripts.evaluation.product import Setup, open_container_for
+from scripts.evaluation.product import Setup, open_container_for, play_with_progress
 
 _HEADINGS = (
     "标签",
@@ -68,15 +66,12 @@ class MeteredProduct:
 
 async def play_both(dialogues: Sequence[Dialogue], setup: Setup) -> tuple[str, list[ModelTurn]]:
     """The model's name, and every turn played twice. Raises InvalidConfiguration where no model is configured."""
-    turns = sum(len(dialogue.turns) for dialogue in dialogues)
     async with open_container_for(setup) as (container, product):
         name = _find_model_name(container.models)
         metered = MeteredProduct(product, lambda: container.accounts.load_today(product.tenant))
-        with ProgressBar(turns, f"有 {name}", "轮") as bar:
-            with_model = await play_dialogues(metered, dialogues, setup.today, bar.update)
+        with_model = await play_with_progress(metered, dialogues, setup.today, f"有 {name}")
     async with open_container_for(replace(setup, settings=remove_models(setup.settings))) as (_, product):
-        with ProgressBar(turns, "没有大模型", "轮") as bar:
-            without = await play_dialogues(product, dialogues, setup.today, bar.update)
+        without = await play_with_progress(product, dialogues, setup.today, "没有大模型")
     return name, list(map(ModelTurn, without, with_model, metered.spending))
 
 

@@ -15,6 +15,7 @@ import pytest
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.evaluation.dialogues import read_dialogues
+from app.evaluation.playback import play_dialogues
 from app.evaluation.results import build_report
 from app.retrieval import build_embedder_options, chunk_options
 from app.settings import Settings
@@ -24,9 +25,8 @@ from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.metrics import measure_ranking
 from scripts.evaluation.parts import Evaluation
-from scripts.evaluation.product import Setup
+from scripts.evaluation.product import Setup, open_product
 from scripts.evaluation.routing import measure_router
-from scripts.evaluation.through_chat import play_in_product
 from tests.acceptance import part
 from tests.conftest import CACHE
 
@@ -79,7 +79,8 @@ async def test_messages_of_a_shop_go_where_they_belong(settings: Settings, embed
 async def test_conversations_with_a_property_company_hold(settings: Settings) -> None:
     setup = Setup(settings, CACHE, (HERE / "property" / "documents",))
     dialogues = read_dialogues(HERE / "property" / "dialogues.jsonl")[::EVERY]
-    report = build_report(await play_in_product(setup, dialogues))
+    async with open_product(setup) as product:
+        report = build_report(await play_dialogues(product, dialogues, setup.today))
     assert report["conversations"] == part(4, 12)
     assert report["accuracy"] >= PROPERTY_ACCURACY
     assert report["false_answers"] <= PROPERTY_FALSE_ANSWERS
