@@ -19,7 +19,7 @@ SHUFFLED := tests/agents tests/app tests/contracts tests/knowledge tests/scripts
 .DEFAULT_GOAL := help
 LOCKED = --quiet --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command "make lock"
 
-.PHONY: help install install-dev lock run lint format test all-tests test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs widget
+.PHONY: help install install-dev lock run lint format test all-tests test-fast acceptance coverage test-vectors docs settings-docs api-docs diagram-docs widget
 
 help: ## 显示这份说明
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ test-fast: install-dev ## 只跑单元测试：不启动服务，改代码时随
 acceptance: install-dev ## 验收：平时只跑一部分的大批用例在这里全部跑完（变异、压力、全部样例问题、基准），再把单元测试按随机次序跑一遍（分布式导入先装 requirements-ray.txt，否则跳过）
 	ACCEPTANCE=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -m acceptance
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -p randomly --randomly-seed=$(SEED) --randomly-dont-reset-seed $(SHUFFLED)
+
+coverage: install-dev ## 跑全部测试，量出走过了多少行（测试另起的进程里走过的不算）；逐行的在 htmlcov/
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=html --cov-report=term:skip-covered
 
 test-vectors: install-dev ## 重新生成 tests/vectors.npz：测试要用的向量，免得每个新检出都重算
 	rm -f tests/vectors.npz .cache/embeddings.sqlite3*

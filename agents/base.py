@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
-from agents.bids import Bid, TurnEvidence
-from agents.types import Answer, AnswerEvent, Done, Meta, Question, Token
+from agents.bids import Bid
+from agents.turn_evidence import TurnEvidence
+from agents.types import Answer, AnswerEvent, Done, Findings, Meta, Question, Token
 
 
 class Speaker(Protocol):
@@ -14,7 +15,7 @@ class Speaker(Protocol):
 
     name: str
 
-    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """Yields Meta, Evidence when it searched, Tokens (perhaps a Replace), then exactly one Done.
 
         Raises AgentError or KnowledgeError on an outage: an outage is never an answer.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from agents.base import stream_answer
-from agents.bids import SURE, Bid, Rank, TurnEvidence
+from agents.bids import SURE, Bid, Rank
 from agents.errors import BusinessUnavailable
 from agents.guidance import Guidance
 from agents.heads.emotion import EmotionHead
@@ -20,10 +20,11 @@ from agents.language import is_reply_english
 from agents.offers import MemberFacts, Offers
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
-from agents.types import Answer, AnswerEvent, HandoffReason, HandoffRequest, Outcome, Question
+from agents.turn_evidence import TurnEvidence
+from agents.types import Answer, AnswerEvent, Findings, HandoffReason, HandoffRequest, Outcome, Question
 from agents.understanding.causes import Cause
 from agents.understanding.emotion import Emotion
-from agents.understanding.reading import Reading, read
+from agents.understanding.reading import Reading
 from agents.understanding.safety import Danger
 from agents.wording.catalogue import say
 from knowledge.english import is_chinese
@@ -99,24 +100,26 @@ class CareAgent:
             Rank.CLAIMS,
         )
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        danger = detect_danger(question, self._policy)
-        feeling = measure_emotion(question, self._policy.head, danger)
+        danger = detect_danger(question, findings, self._policy)
+        feeling = measure_emotion(question, findings, self._policy.head, danger)
         english = is_reply_english(question, self._profile)
         parts, degraded = [say("care_crisis", english)], tuple[str, ...]()
         quote = None
         instructs = feeling.crisis
         if not feeling.crisis:
-            meant = question.expanded_reading
+            meant = question.utterance.expanded
             cause = find_cause(meant, danger)
             instructs = cause in _URGENT_CAUSES
             hurt = cause is Cause.SAFETY and meant.has_injury  # and needs a doctor
-            parts = [say("care_injury" if hurt else _OPENING_BY_CAUSE[cause], english, seed=question.text)]
+            parts = [
+                say("care_injury" if hurt else _OPENING_BY_CAUSE[cause], english, seed=question.utterance.original)
+            ]
             if not instructs:
                 offer, degraded = await self._find_offer(question, cause)
                 parts += [offer] if offer else []
-            elif self._policy.guidance and (quote := await self._policy.guidance.find_quote(question)):
+            elif self._policy.guidance and (quote := await self._policy.guidance.find_quote(findings)):
                 parts += [say("quoted", english), quote.text] if english and is_chinese(quote.text) else [quote.text]
             parts.append(say("care_person", english))
         answer = Answer(
@@ -150,26 +153,26 @@ class CareAgent:
 
 def measure_outcry(question: Question) -> Emotion:
     """Returns the emotion of the customer's own words; words that are repeated in the conversation weigh more."""
-    reading = question.reading
+    reading = question.utterance.reading
     return reading.emotion.add_repetitions(
-        sum(read(turn.question).folded == reading.folded for turn in question.history)
+        sum(turn.utterance.reading.folded == reading.folded for turn in question.history)
     )
 
 
-def measure_emotion(question: Question, head: EmotionHead | None, danger: Safety | None) -> Emotion:
+def measure_emotion(question: Question, findings: Findings, head: EmotionHead | None, danger: Safety | None) -> Emotion:
     """Returns the emotion of the customer by words and by meaning.
 
     Args:
-        question: with its vector, where there is one.
+        question: of the customer.
+        findings: its vector, where there is one.
         head: judges the meaning; None uses words alone.
         danger: what `detect_danger` found.
     """
     feeling = measure_outcry(question)
     if danger is not None and danger.kind is Danger.SELF_HARM:
         return Emotion(1.0, crisis=True)
-    if head is None or question.vector is None:
-        return feeling
-    return feeling.add_evidence(head.compute_chance(question.vector))
+    vector = findings.vectors.alone
+    return feeling if head is None or vector is None else feeling.add_evidence(head.compute_chance(vector))
 
 
 def build_handoff_request(feeling: Emotion, threshold: float, reason: HandoffReason) -> HandoffRequest:
@@ -185,16 +188,16 @@ def build_handoff_request(feeling: Emotion, threshold: float, reason: HandoffRea
     return HandoffRequest(kept, priority, feeling.score)
 
 
-def detect_danger(question: Question, policy: CarePolicy) -> Safety | None:
+def detect_danger(question: Question, findings: Findings, policy: CarePolicy) -> Safety | None:
     """Returns the danger that the customer's words tell of, by their meaning too where there is a vector and a head.
 
     A danger that is uncertain is taken for a question where the documents answer it: to a lender most messages are
     close to fraud.
     """
-    danger = read_safety(question.reading, question.vector, policy.safety_head)
-    found = question.retrieval.confidence if question.retrieval is not None else 0.0
+    danger = read_safety(question.utterance.reading, findings.vectors.alone, policy.safety_head)
+    documented = findings.retrieval is not None and findings.retrieval.confidence >= DOCUMENTED
     doubted = danger is not None and danger.chance < CERTAIN and danger.kind is not Danger.SELF_HARM
-    if doubted and found >= DOCUMENTED and not question.reading.dangers:
+    if doubted and documented and not question.utterance.reading.dangers:
         return None
     return danger
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from agents.base import stream_answer
-from agents.bids import SURE, Bid, Rank, TurnEvidence, Weights
+from agents.bids import SURE, Bid, Rank, Weights
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import OFF_TOPIC, Intent
-from agents.types import Answer, AnswerEvent, Outcome, Question
+from agents.turn_evidence import TurnEvidence
+from agents.types import Answer, AnswerEvent, Findings, Outcome, Question
 from agents.understanding.acts import SMALL_TALK, Act
 from agents.wording.catalogue import say
 
@@ -40,13 +41,13 @@ class ChitchatAgent:
         """See `Agent.bid`."""
         return _bid_off_topic(turn, Intent.CHITCHAT)
 
-    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        act = question.reading.act
+        act = question.utterance.reading.act
         intent = act.value if act in SMALL_TALK or act is Act.NOISE else "chitchat"
         profile = self._profile
         english = is_reply_english(question, profile)
-        reply = say(intent, english, seed=question.text, name=profile.get_name(english))
+        reply = say(intent, english, seed=question.utterance.original, name=profile.get_name(english))
         if intent == "greeting" and profile.welcome_message:
             reply = profile.welcome_message
         return stream_answer(
@@ -83,11 +84,11 @@ class DeflectionAgent:
         """See `Agent.bid`."""
         return _bid_off_topic(turn, self._intent)
 
-    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         english = is_reply_english(question, self._profile)
         topics = self._profile.suggested_questions[:MAX_SUGGESTIONS]
-        reply = say(self._intent, english, seed=question.text, name=self._profile.get_name(english))
+        reply = say(self._intent, english, seed=question.utterance.original, name=self._profile.get_name(english))
         if topics:
             reply += f"\n{say('topics', english)}" + "".join(f"\n- {topic}" for topic in topics)
         return stream_answer(
@@ -106,7 +107,7 @@ def _bid_off_topic(turn: TurnEvidence, intent: Intent) -> Bid | None:
     """Bids for one off-topic intent; of several only the likeliest one bids."""
     if turn.is_decided_by_rules or turn.is_named_by_model:
         return Bid(intent, SURE, "in so many words", Rank.ASIDE, alone=True) if turn.is_routed_to(intent) else None
-    if intent is not max(OFF_TOPIC, key=turn.get_score) or turn.question.vector is None:
+    if intent is not max(OFF_TOPIC, key=turn.get_score) or turn.findings.vectors.alone is None:
         return None
     if (
         intent is Intent.OUT_OF_SCOPE and turn.is_surely_routed_to(intent) and not turn.is_answerable

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from agents.base import stream_answer
-from agents.bids import SURE, Bid, Rank, TurnEvidence
+from agents.bids import SURE, Bid, Rank
 from agents.care import CarePolicy, build_handoff_request, detect_danger, measure_emotion
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
-from agents.types import Answer, AnswerEvent, HandoffReason, Outcome, Question
+from agents.turn_evidence import TurnEvidence
+from agents.types import Answer, AnswerEvent, Findings, HandoffReason, Outcome, Question
 from agents.wording.catalogue import say
 
 # Score from which a message that names a person asks for one: 人工几点下班 only names one.
@@ -41,9 +42,10 @@ class EscalationAgent:
             return Bid(Intent.HUMAN_REQUEST, SURE, "names one, and is like a request", Rank.URGENT)
         return Bid(Intent.HUMAN_REQUEST, turn.compute_claim(Intent.HUMAN_REQUEST), "is like a request", Rank.URGENT)
 
-    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        feeling = measure_emotion(question, self._policy.head, detect_danger(question, self._policy))
+        danger = detect_danger(question, findings, self._policy)
+        feeling = measure_emotion(question, findings, self._policy.head, danger)
         return stream_answer(
             Answer(
                 reply=say("person_called", is_reply_english(question, self._profile)),

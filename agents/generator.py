@@ -8,9 +8,10 @@ from datetime import date
 from typing import Protocol
 
 from agents.heads.events import JudgedTexts
-from agents.types import Thinking, Turn, Usage
+from agents.types import Thinking, Usage
+from agents.understanding.state import Turn
 from knowledge.reader import READER
-from knowledge.types import Candidate, Chunk, Vector
+from knowledge.types import NOT_EMBEDDED, Candidate, Chunk, QuestionVectors
 
 # The fragment number of the customer's page, which is cited as [0].
 PAGE = -1
@@ -29,8 +30,7 @@ class SubRequest:
     terms: tuple[str, ...] = ()
     idf: tuple[float, ...] = ()
     context: str = ""
-    vector: Vector | None = None
-    context_vector: Vector | None = None
+    vectors: QuestionVectors = NOT_EMBEDDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,8 @@ class Request:
     it; `pictured` is what is written in pictures that the customer sent. `english`: the language of the reply, into
     which Chinese fragments are translated. `today` is the shop's day. `computed`: the date that follows from the
     fragments and a day in the question, so that a model need not count, empty without; `judged`: the texts that it
-    rests on. `vector` is the question's embedding, `context_vector` that of the question behind the conversation.
-    `sub_requests`: the questions that it holds, in order, empty where it is one. `superseded`: the version of the
-    fragments, where a newer version exists and says nothing.
+    rests on. `vectors`: of the question. `sub_requests`: the questions that it holds, in order, empty where it is one.
+    `superseded`: the version of the fragments, where a newer version exists and says nothing.
     """
 
     question: str
@@ -64,8 +63,7 @@ class Request:
     today: date | None = None
     computed: str = ""
     judged: JudgedTexts | None = None
-    vector: Vector | None = None
-    context_vector: Vector | None = None
+    vectors: QuestionVectors = NOT_EMBEDDED
     sub_requests: tuple[SubRequest, ...] = ()
     superseded: str = ""
 
@@ -91,8 +89,7 @@ class Request:
             context=part.context,
             original_question="",
             computed="",
-            vector=part.vector,
-            context_vector=part.context_vector,
+            vectors=part.vectors,
             sub_requests=(),
         )
 

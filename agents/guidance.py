@@ -8,7 +8,7 @@ from agents.answering.meaning import Meaning
 from agents.draft import build_source
 from agents.heads.guidance import GuidanceHead
 from agents.passages.units import build_passage
-from agents.types import Question, Source
+from agents.types import Findings, Source
 from agents.understanding.reading import read
 
 # Of a quote: who is in danger reads no more.
@@ -31,23 +31,24 @@ class Guidance:
         self._head = head
         self._meaning = meaning
 
-    async def find_quote(self, question: Question) -> GuidanceQuote | None:
+    async def find_quote(self, findings: Findings) -> GuidanceQuote | None:
         """Returns the sentences of one heading that guide and name no price; the heading is that of the sentence
         nearest to the message.
 
         None where there are none, or where their vectors do not come in time.
         """
-        if question.retrieval is None or question.vector is None:
+        asked = findings.vectors.alone
+        if findings.retrieval is None or asked is None:
             return None
         candidates = [
-            candidate for candidate in question.retrieval.passing_candidates if not candidate.chunk.is_in_view
+            candidate for candidate in findings.retrieval.passing_candidates if not candidate.chunk.is_in_view
         ]
         passages = [build_passage(number, candidate.chunk) for number, candidate in enumerate(candidates)]
         places = [(passage, index) for passage in passages for index in range(len(passage.sentences))]
         vectors = await self._meaning.load_vectors([passage.get_text_in_place(index) for passage, index in places])
         if vectors is None:
             return None
-        nearness = (vectors @ question.vector).tolist()
+        nearness = (vectors @ asked).tolist()
         guiding = [
             (near, passage, index)
             for (passage, index), vector, near in zip(places, vectors, nearness, strict=True)

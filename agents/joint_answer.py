@@ -22,6 +22,7 @@ from agents.types import (
     AnswerEvent,
     Done,
     Evidence,
+    Findings,
     Meta,
     Outcome,
     Question,
@@ -40,7 +41,7 @@ _UNANSWERED = frozenset({Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
 
 
 async def run_together(
-    agents: Sequence[Speaker], question: Question, english: bool = False
+    agents: Sequence[Speaker], question: Question, findings: Findings, english: bool = False
 ) -> AsyncGenerator[AnswerEvent]:
     """Yields the events of a joint answer; its outcome is the first agent's if that one had an answer.
 
@@ -48,12 +49,12 @@ async def run_together(
     """
     asked = _share_calls(agents, question)
     others = [
-        asyncio.create_task(_collect_events(agent, part, english), name=agent.name)
+        asyncio.create_task(_collect_events(agent, part, findings, english), name=agent.name)
         for agent, part in zip(agents[1:], asked[1:], strict=True)
     ]
     try:
         first = None
-        async with aclosing(_run_agent(agents[0], asked[0], english)) as events:
+        async with aclosing(_run_agent(agents[0], asked[0], findings, english)) as events:
             async for event in events:
                 if isinstance(event, Done):
                     first = event.answer
@@ -91,27 +92,29 @@ class FallbackSpeaker:
         self._first = first
         self._second = second
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        events = [event async for event in self._first.run(question)]
+        events = [event async for event in self._first.run(question, findings)]
         answer = get_final_answer(events)
         if answer.outcome is not Outcome.NO_EVIDENCE:
             for event in events:
                 yield event
             return
         question = replace(question, max_calls=max(question.max_calls - answer.usage.calls, 0))
-        async with aclosing(self._second.run(question)) as others:
+        async with aclosing(self._second.run(question, findings)) as others:
             async for event in others:
                 if isinstance(event, Done):
                     event = Done(event.answer.add_costs(answer.usage, answer.degraded))
                 yield event
 
 
-async def _run_agent(agent: Speaker, question: Question, english: bool) -> AsyncGenerator[AnswerEvent]:
+async def _run_agent(
+    agent: Speaker, question: Question, findings: Findings, english: bool
+) -> AsyncGenerator[AnswerEvent]:
     """See `Agent.run`; an outage of the business database becomes a marked sentence."""
     silent = True
     try:
-        async with aclosing(agent.run(question)) as events:
+        async with aclosing(agent.run(question, findings)) as events:
             async for event in events:
                 silent = False
                 yield event
@@ -135,8 +138,8 @@ def _share_calls(agents: Sequence[Speaker], question: Question) -> list[Question
     return [replace(question, max_calls=share) for share in shares]
 
 
-async def _collect_events(agent: Speaker, question: Question, english: bool) -> list[AnswerEvent]:
-    return [event async for event in _run_agent(agent, question, english)]
+async def _collect_events(agent: Speaker, question: Question, findings: Findings, english: bool) -> list[AnswerEvent]:
+    return [event async for event in _run_agent(agent, question, findings, english)]
 
 
 def _is_worth_adding(answer: Answer) -> bool:

@@ -15,7 +15,7 @@ from agents.answering.article_continuity import keep_article
 from agents.answering.deadlines import compute_date_sentence, list_texts_to_judge
 from agents.answering.subjects import find_other_subject, has_name
 from agents.answering.versions import find_undecided_versions
-from agents.bids import Bid, Rank, TurnEvidence
+from agents.bids import Bid, Rank
 from agents.draft import Draft
 from agents.generator import Checked, Generator, Request
 from agents.heads.events import EventHead, JudgedTexts
@@ -26,13 +26,16 @@ from agents.places import RelatedPlace
 from agents.profile import TenantProfile
 from agents.question_search import Searcher, search_question
 from agents.routing.types import Intent
+from agents.search_context import list_earlier_questions
 from agents.sub_requests import build_sub_requests, is_confident
 from agents.suggestions import MAX_SUGGESTIONS, list_related_places, suggest_neighbours
+from agents.turn_evidence import TurnEvidence
 from agents.types import (
     Answer,
     AnswerEvent,
     Done,
     Evidence,
+    Findings,
     Meta,
     Outcome,
     Question,
@@ -42,7 +45,7 @@ from agents.types import (
     Usage,
 )
 from agents.understanding.answer_type import has_measure
-from agents.understanding.context import list_earlier_questions
+from agents.understanding.reading import read
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
@@ -105,7 +108,7 @@ class KnowledgeAgent:
             return Bid(Intent.KNOWLEDGE_QA, turn.retrieval.confidence, "found", Rank.LOOKS_UP, joins=joins)
         return Bid(Intent.KNOWLEDGE_QA, 0.5 if asked else 0.3, "nothing found", Rank.LOOKS_UP, joins=asked)
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         yield Meta(self.name, "knowledge")
         if self._is_avoided(question):
@@ -113,12 +116,14 @@ class KnowledgeAgent:
             yield Token(answer.reply)
             yield _build_done(answer)
             return
-        retrieval = question.retrieval or await search_question(self._searcher, question)
+        retrieval = findings.retrieval or await search_question(self._searcher, question, findings)
         yield Evidence(question, retrieval)
-        async for event in self._stream_reply(question, retrieval):
+        async for event in self._stream_reply(question, findings, retrieval):
             yield event
 
-    async def _stream_reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
+    async def _stream_reply(
+        self, question: Question, findings: Findings, retrieval: Retrieval
+    ) -> AsyncGenerator[AnswerEvent]:
         """Yields the events for what was found."""
         answer = (
             self._ask_about_other_subject(question, retrieval)
@@ -126,17 +131,19 @@ class KnowledgeAgent:
             or self._refuse_without_measure(question, retrieval)
         )
         if answer is None and retrieval.verdict is GateVerdict.PASS:
-            async for event in self._stream_found_answer(question, retrieval):
+            async for event in self._stream_found_answer(question, findings, retrieval):
                 yield event
             return
         answer = answer or self._answer_without_evidence(question, retrieval)
         yield Token(answer.reply)
         yield _build_done(answer, retrieval)
 
-    async def _stream_found_answer(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
+    async def _stream_found_answer(
+        self, question: Question, findings: Findings, retrieval: Retrieval
+    ) -> AsyncGenerator[AnswerEvent]:
         """Yields a curated answer or the generator's, under a disclaimer where it is not sure enough."""
         started = time.perf_counter()
-        request = await self._build_request(question, retrieval)
+        request = await self._build_request(question, findings, retrieval)
         draft = Draft(request, confident=is_confident(retrieval, self._policy.confident))
         if request.best.question is not None and not request.sub_requests:
             for text in draft.quote_curated_answer():
@@ -166,7 +173,7 @@ class KnowledgeAgent:
         """
         started = time.perf_counter()
         english = self._is_english(question)
-        review = Review(question.complete_text, answer.reply, draft.fragments, draft.judged, english)
+        review = Review(question.utterance.complete_text, answer.reply, draft.fragments, draft.judged, english)
         may_ask = draft.usage.calls < question.max_calls and not draft.is_read_by_model
         with start_span("verify"):
             checked = await verifier.verify_review(review) if may_ask else verifier.check_review(review)
@@ -181,16 +188,16 @@ class KnowledgeAgent:
             verified=checked.verified,
         )
 
-    async def _build_request(self, question: Question, retrieval: Retrieval) -> Request:
+    async def _build_request(self, question: Question, findings: Findings, retrieval: Retrieval) -> Request:
         """Builds the generator's request from what passed the gate."""
-        found = retrieval.passing_candidates if retrieval.parts else keep_article(question, retrieval)
-        passing = boost_page(found, question.page, self._policy.page_boost)
+        kept = retrieval.passing_candidates if retrieval.parts else keep_article(question, retrieval)
+        passing = boost_page(kept, question.page, self._policy.page_boost)
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.is_in_view)
         place = next((place for place, candidate in enumerate(passing) if candidate.chunk.is_in_view), None)
         before = list_earlier_questions(question)
-        context = "" if question.rewrite else "\n".join(before[-QUESTIONS:])
+        context = "" if question.utterance.rewrite else "\n".join(before[-QUESTIONS:])
         today, english = self._policy.today(), self._is_english(question)
-        asked, quotable = question.rewrite or question.normalized_text, _list_quotable_texts(fragments)
+        asked, quotable = question.utterance.searched_text, _list_quotable_texts(fragments)
         judged = await self._judge_texts(list_texts_to_judge(asked, context, quotable, today))
         return Request(
             asked,
@@ -198,7 +205,7 @@ class KnowledgeAgent:
             retrieval.terms,
             retrieval.idf,
             context=context,
-            original_question=question.text,
+            original_question=question.utterance.original,
             history=question.history,
             summary=question.summary,
             pictured=" ".join(question.pictured),
@@ -208,9 +215,8 @@ class KnowledgeAgent:
             today=today,
             computed=compute_date_sentence(asked, context, quotable, today, english, judged) or "",
             judged=judged,
-            vector=question.vector,
-            context_vector=question.context_vector,
-            sub_requests=build_sub_requests(question, retrieval, fragments, before),
+            vectors=findings.vectors,
+            sub_requests=build_sub_requests(question, findings, retrieval, fragments, before),
             superseded=format_version(passing[0].chunk.document.product_version) if retrieval.superseded else "",
         )
 
@@ -232,7 +238,7 @@ class KnowledgeAgent:
         )
 
     def _is_avoided(self, question: Question) -> bool:
-        asked = fold(question.complete_text)
+        asked = fold(question.utterance.complete_text)
         return any(topic in asked for topic in self._avoided)
 
     def _ask_about_other_subject(self, question: Question, retrieval: Retrieval) -> Answer | None:
@@ -250,7 +256,7 @@ class KnowledgeAgent:
         reply = say(
             "other_subject",
             self._is_english(question),
-            seed=question.text,
+            seed=question.utterance.original,
             asked=other.asked,
             other=other.found,
             question=other.question,
@@ -264,7 +270,7 @@ class KnowledgeAgent:
         versions = find_undecided_versions(retrieval.passing_candidates)
         if not versions:
             return None
-        choices = tuple(f"{question.complete_text}（{version}）" for version in versions[:MAX_SUGGESTIONS])
+        choices = tuple(f"{question.utterance.complete_text}（{version}）" for version in versions[:MAX_SUGGESTIONS])
         reply = say("which_version", self._is_english(question), versions="\n".join(f"- {each}" for each in versions))
         return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=choices)
 
@@ -273,7 +279,7 @@ class KnowledgeAgent:
         found = retrieval.passing_candidates[:RULING]
         if retrieval.parts or not found or any(candidate.chunk.question for candidate in found):
             return None  # a FAQ entry answers its question however it does
-        if has_measure(question.rewrite or question.normalized_text, [candidate.chunk.text for candidate in found]):
+        if has_measure(question.utterance.searched_text, [candidate.chunk.text for candidate in found]):
             return None
         near = list_related_places(candidate for candidate in found if not candidate.chunk.is_in_view)
         return self._build_refusal("fallback", Outcome.NO_EVIDENCE, self._is_english(question), near)
@@ -286,12 +292,12 @@ class KnowledgeAgent:
         """
         found = [candidate for candidate in retrieval.candidates if not candidate.chunk.is_in_view]
         meant = list_related_places(c for c in found if c.verdict is not GateVerdict.REFUSE)
-        if name := question.complete_reading.bare_name:
+        if name := read(question.utterance.complete_text).bare_name:
             meant = list_related_places((c for c in found if has_name(c.chunk, name)), whole=True) or meant
         english = self._is_english(question)
         if meant:
             topics = tuple(dict.fromkeys(place.suggestion for place in meant))
-            reply = _write_clarification(topics, english, question.text)
+            reply = _write_clarification(topics, english, question.utterance.original)
             return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=topics, related=meant)
         if set(retrieval.degraded) - {PROVISIONAL, READER}:  # these refuse as well as others
             return self._build_refusal("search_degraded", Outcome.CANNOT_ANSWER, english)

@@ -17,12 +17,10 @@ def is_reply_english(question: Question, profile: TenantProfile) -> bool:
     """
     if profile.reply_language != "auto":
         return profile.reply_language == "en"
-    own = question.reading.is_english
+    own = question.utterance.is_english
     if own is not None:
         return own
-    if question.language:
-        return question.language == "en"
     proposed = question.proposal.fields.values() if question.proposal else ()
-    before = (turn.question for turn in reversed(question.history))
+    before = (turn.utterance.original for turn in reversed(question.history))
     told = (language for text in chain(proposed, before) if (language := detect_english(text)) is not None)
-    return next(told, question.reading.has_lone_english_word)
+    return next(told, question.utterance.reading.has_lone_english_word)

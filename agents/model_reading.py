@@ -20,9 +20,11 @@ from agents.prompt_library import PromptedMessages, Prompts, join_lines, load_sh
 from agents.routing.types import OFF_TOPIC, Intent
 from agents.shapes import TEXT, Shape, build_list_schema, build_object_schema
 from agents.ticketing.proposals import read_decision
-from agents.types import Question, Turn, Usage
+from agents.types import Question, SubQuestion, Usage
 from agents.understanding.acts import Act
 from agents.understanding.facts import has_all_facts, has_most_words, has_new_facts, has_new_words, has_shared_words
+from agents.understanding.state import Turn
+from agents.understanding.utterance import RewriteKind
 from agents.verification.marks import strip_marks
 from knowledge.text import Analyzer, clean, fold
 from knowledge.tracing import start_span
@@ -70,14 +72,16 @@ class ModelReading:
 
     def apply_to(self, question: Question) -> Question:
         """Returns the question with this reading; what was read without a model stays where this says nothing."""
+        utterance = question.utterance.add_rewrite(" ".join(self.questions), RewriteKind.MODEL)
         return replace(
             question,
-            rewrite=" ".join(self.questions) or question.rewrite,
-            model_questions=self.questions if len(self.questions) > 1 else (),
-            sub_questions=() if self.questions else question.sub_questions,
-            slots=tuple(self.slots.items()),
-            language=self.language,
+            utterance=replace(utterance, slots=tuple(self.slots.items()), language=self.language),
+            sub_questions=self._list_sub_questions() if self.questions else question.sub_questions,
         )
+
+    def _list_sub_questions(self) -> tuple[SubQuestion, ...]:
+        several = self.questions if len(self.questions) > 1 else ()
+        return tuple(SubQuestion(text, by_model=True) for text in several)
 
 
 class ModelReader:
@@ -123,7 +127,7 @@ class ModelReader:
             tag=secrets.token_hex(4),
             history=_format_history(question.history),
             page=extract_page_subject(question.page),
-            text=join_lines(question.text),
+            text=join_lines(question.utterance.original),
         )
         system = self._prompts.fill("understanding", most=str(MAX_QUESTIONS))
         messages = [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
@@ -135,7 +139,9 @@ def can_be_read(question: Question) -> bool:
     a yes.
     """
     shown = not (question.history and question.history[-1].rows)
-    return shown and question.reading.act in (Act.ASKS, Act.TELLS) and not read_decision(question, time.time())
+    return (
+        shown and question.utterance.reading.act in (Act.ASKS, Act.TELLS) and not read_decision(question, time.time())
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +160,7 @@ class RewriteGuard:
         shares no word with the message, or that is an example of the prompt. Together the rest has to keep all that the
         message says.
         """
-        text = self.question.text
+        text = self.question.utterance.original
         questions = dict.fromkeys(clean(question).strip().strip(_QUOTES) for question in written[:MAX_QUESTIONS])
         kept = tuple(
             question for question in questions if _is_single_question(question) and self._has_only_known_facts(question)
@@ -166,19 +172,23 @@ class RewriteGuard:
 
     def _has_only_known_facts(self, question: str) -> bool:
         asked = self.question
-        turns = (f"{turn.question}\n{turn.complete_text}\n{turn.reply}" for turn in asked.history if not turn.rows)
-        known = "\n".join((*turns, asked.summary, extract_page_subject(asked.page), asked.text))
+        turns = (
+            f"{turn.utterance.original}\n{turn.utterance.expanded_text}\n{turn.reply}"
+            for turn in asked.history
+            if not turn.rows
+        )
+        known = "\n".join((*turns, asked.summary, extract_page_subject(asked.page), asked.utterance.original))
         return (
             fold(question) not in self.examples
             and not has_new_facts(known, question)
             and not has_new_words(known, question, self.analyzer)
-            and has_shared_words(asked.text, question, self.analyzer)
+            and has_shared_words(asked.utterance.original, question, self.analyzer)
         )
 
 
 def read_understanding(reply: str, guard: RewriteGuard) -> ModelReading:
     """Reads the model's reply. Raises UnreadableReply."""
-    fields, text = _SHAPE.read(reply), guard.question.text
+    fields, text = _SHAPE.read(reply), guard.question.utterance.original
     questions = guard.filter_questions(fields["questions"])
     intents = frozenset(Intent(named) for named in fields["intents"] if named in set(Intent))
     return ModelReading(
@@ -201,7 +211,7 @@ def _is_within(words: str, text: str) -> bool:
 
 def _format_history(history: Sequence[Turn]) -> str:
     turns = (
-        f"顾客：{join_lines(turn.question)}\n客服：{join_lines(strip_marks(turn.reply))[:MAX_REPLY_CHARS]}"
+        f"顾客：{join_lines(turn.utterance.original)}\n客服：{join_lines(strip_marks(turn.reply))[:MAX_REPLY_CHARS]}"
         for turn in history[-MAX_TURNS:]
         if not turn.rows
     )

@@ -12,6 +12,7 @@ from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import split_sentences
 from agents.types import Page, Question
 from agents.understanding.followups import fill_subject
+from agents.understanding.utterance import RewriteKind
 from knowledge.codes import find_codes, find_first_code
 from knowledge.text import clean, fold
 from knowledge.types import Candidate, Chunk, PageText
@@ -44,9 +45,11 @@ def complete_from_page(question: Question) -> Question:
     """Completes a first question about 这个 with the subject of the page; a rewrite from the conversation goes
     first.
     """
-    if question.rewrite is not None or question.history or question.page is None:
+    utterance = question.utterance
+    if utterance.rewrite or question.history or question.page is None:
         return question
-    return replace(question, rewrite=fill_subject(question.text, extract_page_subject(question.page)))
+    filled = fill_subject(utterance.original, extract_page_subject(question.page))
+    return replace(question, utterance=utterance.add_rewrite(filled, RewriteKind.PAGE))
 
 
 def extract_page_subject(page: Page | None) -> str:

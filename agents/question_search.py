@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Protocol
 
 from agents.pages import extract_page_text
-from agents.types import Question
-from agents.understanding.context import build_part_context, build_search_context
+from agents.search_context import build_part_context, build_search_context
+from agents.types import Findings, Question
 from knowledge.filters import Filter
 from knowledge.multi_question import merge_results
-from knowledge.types import Context, GateVerdict, PageText, Retrieval, Vector
+from knowledge.types import NOT_EMBEDDED, Context, GateVerdict, PageText, QuestionVectors, Retrieval
 
 _CODES = frozenset({"error_code", "product_model"})
 
@@ -24,7 +24,7 @@ class Searcher(Protocol):
         question: str,
         *,
         rewrite: str | None = None,
-        vector: Vector | None = None,
+        vectors: QuestionVectors = NOT_EMBEDDED,
         where: Filter = ...,
         explain: bool = False,
         context: Context = ...,
@@ -33,26 +33,28 @@ class Searcher(Protocol):
         """Raises KnowledgeError on an outage that leaves nothing to search with."""
 
 
-async def search_question(searcher: Searcher, question: Question) -> Retrieval:
-    """Searches the customer's own words, and each sub-question. Raises what `Searcher.search` raises."""
-    where = question.where
-    if question.sub_questions and not question.model_questions:
-        return await _search_sub_questions(searcher, question, where)
+async def search_question(searcher: Searcher, question: Question, findings: Findings) -> Retrieval:
+    """Searches the customer's own words, and each sub-question. Raises what `Searcher.search` raises.
+
+    findings: the vectors.
+    """
+    parts = question.sub_questions
+    if parts and not parts[0].by_model:
+        return await _search_sub_questions(searcher, question, findings)
+    rewrites: list[str | None] = [part.text for part in parts] or [question.utterance.rewrite]
     return merge_results(
-        await asyncio.gather(
-            *(
-                _search_whole(searcher, question, part, where)
-                for part in question.model_questions or (question.rewrite,)
-            )
-        )
+        await asyncio.gather(*(_search_whole(searcher, question, rewrite, findings) for rewrite in rewrites))
     )
 
 
-async def _search_whole(searcher: Searcher, question: Question, rewrite: str | None, where: Filter) -> Retrieval:
-    context, page = build_search_context(question), extract_page_text(question.page)
-    rewrite = rewrite or _build_code_question(question)
+async def _search_whole(searcher: Searcher, question: Question, rewrite: str | None, findings: Findings) -> Retrieval:
     return await searcher.search(
-        question.normalized_text, rewrite=rewrite, vector=question.vector, where=where, context=context, page=page
+        question.utterance.normalized,
+        rewrite=rewrite or _build_code_question(question),
+        vectors=findings.vectors,
+        where=question.where,
+        context=build_search_context(question),
+        page=extract_page_text(question.page),
     )
 
 
@@ -60,22 +62,26 @@ def _build_code_question(question: Question) -> str | None:
     """Returns a question for a message that is nothing but a code, which has no meaning to find it by; None
     for any other.
     """
-    mentions = question.reading.mentions
+    mentions = question.utterance.reading.mentions
     coded = mentions.alone and all(entity.kind in _CODES for entity in mentions.certain)
-    return f"{question.normalized_text}是什么" if coded else None
+    return f"{question.utterance.normalized}是什么" if coded else None
 
 
-async def _search_sub_questions(searcher: Searcher, question: Question, where: Filter) -> Retrieval:
+async def _search_sub_questions(searcher: Searcher, question: Question, findings: Findings) -> Retrieval:
     """Searches each sub-question behind those before it, beside the message as a whole.
 
     The result of the whole message stands alone where no sub-question finds anything.
     """
     page = extract_page_text(question.page)
     whole, *found = await asyncio.gather(
-        _search_whole(searcher, question, question.rewrite, where),
+        _search_whole(searcher, question, question.utterance.rewrite, findings),
         *(
             searcher.search(
-                part.text, vector=part.vector, where=where, context=build_part_context(question, place), page=page
+                part.text,
+                vectors=findings.sub_vectors.get(part, NOT_EMBEDDED),
+                where=question.where,
+                context=build_part_context(question, place),
+                page=page,
             )
             for place, part in enumerate(question.sub_questions)
         ),

@@ -18,7 +18,7 @@ from knowledge.probability import CalibrationMap
 from knowledge.reader import READER, apply_judgements
 from knowledge.scoring import measure_milliseconds
 from knowledge.tracing import start_span
-from knowledge.types import Chunk, Context, PageText, Retrieval, Vector
+from knowledge.types import NOT_EMBEDDED, Chunk, Context, PageText, QuestionVectors, Retrieval
 
 # The probability of the best passage below which nobody is asked: what is about something else altogether the search
 # tells by itself.
@@ -66,7 +66,7 @@ class JudgedSearcher:
         question: str,
         *,
         rewrite: str | None = None,
-        vector: Vector | None = None,
+        vectors: QuestionVectors = NOT_EMBEDDED,
         where: Filter = EVERYTHING,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
@@ -74,7 +74,7 @@ class JudgedSearcher:
     ) -> Retrieval:
         """See `Searcher.search`; `degraded` names the reader where it is late or away."""
         found = await self._searcher.search(
-            question, rewrite=rewrite, vector=vector, where=where, explain=explain, context=context, page=page
+            question, rewrite=rewrite, vectors=vectors, where=where, explain=explain, context=context, page=page
         )
         calibration = self._calibration()
         if calibration is None or found.confidence < HOPELESS:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agents.base import Agent, Speaker
-from agents.bids import TurnEvidence
 from agents.care import CareAgent, CarePolicy, detect_danger, measure_emotion, measure_outcry
 from agents.chitchat import ChitchatAgent, DeflectionAgent
 from agents.curated.agent import CURATED, CuratedAgent
@@ -24,7 +23,8 @@ from agents.question_search import Searcher
 from agents.routing.types import Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
-from agents.types import Answer, AnswerEvent, Done, Question
+from agents.turn_evidence import TurnEvidence
+from agents.types import Answer, AnswerEvent, Done, Findings, Question
 from agents.verifier import Verifier
 from knowledge.text import fold
 
@@ -129,26 +129,33 @@ class Roster:
         """Chooses the intents whose agents serve the turn."""
         return decide(agent.bid(turn) for agent in dict.fromkeys(self._agents.values()))
 
-    def build_evidence(self, question: Question, route: Route) -> TurnEvidence:
+    def build_evidence(self, question: Question, findings: Findings, route: Route) -> TurnEvidence:
         """Collects what the agents bid on."""
-        danger = detect_danger(question, self._care)
-        feeling, words = measure_emotion(question, self._care.head, danger), measure_outcry(question)
-        return TurnEvidence(question, route, feeling, words.score, danger, self._care.threshold)
+        danger = detect_danger(question, findings, self._care)
+        feeling, words = measure_emotion(question, findings, self._care.head, danger), measure_outcry(question)
+        return TurnEvidence(question, findings, route, feeling, words.score, danger, self._care.threshold)
 
     def list_agents(self, intents: Sequence[str]) -> tuple[Agent, ...]:
         """Returns the agents of some intents, each once, in this order."""
         return tuple(dict.fromkeys(self._agents[intent] for intent in intents))
 
-    async def run(self, question: Question, intents: Sequence[str]) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings, intents: Sequence[str]) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`; several agents give one answer. What rows do not answer is looked up in the
         knowledge base.
         """
         agents = self._add_lookup(self.list_agents(intents))
         english = is_reply_english(question, self._profile)
-        events = run_together(agents, question, english) if len(agents) > 1 else agents[0].run(question)
+        if len(agents) > 1:
+            events = run_together(agents, question, findings, english)
+        else:
+            events = agents[0].run(question, findings)
         async with aclosing(events):
             async for event in events:
-                yield Done(_remove_repetition(event.answer, question.text)) if isinstance(event, Done) else event
+                yield (
+                    Done(_remove_repetition(event.answer, question.utterance.original))
+                    if isinstance(event, Done)
+                    else event
+                )
 
     def _add_lookup(self, agents: tuple[Agent, ...]) -> tuple[Speaker, ...]:
         """Returns the agents of a route, where rows that hold nothing are followed by the knowledge base."""

@@ -20,6 +20,7 @@ from agents.types import Question
 from agents.understanding.acts import SMALL_TALK, Act
 from agents.understanding.entities import Entity, Mentions, load_shipped_extractor
 from agents.understanding.question_words import is_question
+from knowledge.types import Vector
 
 # Entities of one message that are looked up in the business database.
 MAX_RESOLVED = 16
@@ -81,14 +82,17 @@ class Router:
     def __init__(self, parts: RouterParts) -> None:
         self._parts = parts
 
-    async def route(self, question: Question) -> Route:
-        """Returns at least one intent, with all that decided. Outages are named in `degraded`, never raised."""
+    async def route(self, question: Question, vector: Vector | None) -> Route:
+        """Returns at least one intent, with all that decided. Outages are named in `degraded`, never raised.
+
+        vector: of the normalized utterance, None while the embedder is out of reach.
+        """
         if read_decision(question, time.time()):  # 确认 alone would be small talk
             return Route((Intent.TICKET,), Trace(Tier.RULES, Band.HIGH, Intent.TICKET))
-        reading, meant = question.reading, question.expanded_reading
-        mentions = meant.mentions.add_candidates(load_shipped_extractor().convert_slots(question.slots)).add_names(
-            meant.text, self._parts.names
-        )
+        reading, meant = question.utterance.reading, question.utterance.expanded
+        mentions = meant.mentions.add_candidates(
+            load_shipped_extractor().convert_slots(question.utterance.slots)
+        ).add_names(meant.text, self._parts.names)
         if (intent := _INTENT_BY_ACT.get(reading.act)) and not (intent is Intent.NONSENSE and mentions.certain):
             return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
         entities, known, degraded = await self._resolve_entities(mentions, question.caller)
@@ -109,7 +113,7 @@ class Router:
             intents = _sort_intents({*suggested, *asked})
             trace = Trace(Tier.ENTITIES, Band.LOW, _join_intents(intents), entities, forced=_sort_intents(sure))
             return Route(intents, trace, degraded)
-        route = await self._route_by_head(self._parts.head, question, entities, suggested, sure)
+        route = await self._route_by_head(self._parts.head, question, vector, entities, suggested, sure)
         if understood and Intent.KNOWLEDGE_QA not in understood:
             route = _remove_knowledge(route)
         return replace(route, degraded=degraded + route.degraded)
@@ -118,12 +122,13 @@ class Router:
         self,
         head: IntentHead,
         question: Question,
+        vector: Vector | None,
         entities: tuple[Entity, ...],
         suggested: frozenset[Intent],
         sure: frozenset[Intent],
     ) -> Route:
         thresholds = self._parts.thresholds
-        meant, vector, evidence = question.expanded_reading, question.vector, self._parts.evidence
+        meant, evidence = question.utterance.expanded, self._parts.evidence
         forced = sure | ({Intent.HUMAN_REQUEST} if meant.has_person_mention else set())
         closeness = None
         if evidence and vector is not None and meant.has_chinese:  # embedders put the languages apart

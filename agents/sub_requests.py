@@ -6,48 +6,47 @@ from collections.abc import Sequence
 
 from agents.answering.subjects import find_foreign_model
 from agents.generator import PAGE, SubRequest
-from agents.types import Question
+from agents.types import Findings, Question
 from knowledge.codes import find_question_codes
 from knowledge.continuity import QUESTIONS
-from knowledge.types import Candidate, Retrieval
+from knowledge.types import NOT_EMBEDDED, Candidate, Retrieval
 
 
 def build_sub_requests(
-    question: Question, retrieval: Retrieval, fragments: Sequence[Candidate], before: Sequence[str]
+    question: Question, findings: Findings, retrieval: Retrieval, fragments: Sequence[Candidate], before: Sequence[str]
 ) -> tuple[SubRequest, ...]:
     """Returns the questions of a message with their fragments; empty where it is one question or none was searched by
     itself.
 
     Args:
         question: of the customer.
+        findings: the vectors of its sub-questions.
         retrieval: what was found for it and for its questions.
         fragments: of the request, which may be quoted.
         before: the earlier questions of the conversation.
     """
-    texts = question.sub_question_texts
-    if len(texts) < 2 or len(texts) != len(retrieval.parts):
+    asked = question.sub_questions
+    if len(asked) < 2 or len(asked) != len(retrieval.parts):
         return ()
     numbers = {candidate.chunk.entry: number for number, candidate in enumerate(fragments)}
-    spoken = () if question.model_questions else question.sub_questions
-    told = [*before, *texts] if spoken else []
+    told = [] if asked[0].by_model else [*before, *(one.text for one in asked)]
     parts = []
-    for place, (text, found) in enumerate(zip(texts, retrieval.parts, strict=True)):
-        passing = [candidate.chunk for candidate in found.passing_candidates]
-        if find_foreign_model(find_question_codes(text), passing):
+    for place, (one, part) in enumerate(zip(asked, retrieval.parts, strict=True)):
+        passing = [candidate.chunk for candidate in part.passing_candidates]
+        if find_foreign_model(find_question_codes(one.text), passing):
             passing = []
         parts.append(
             SubRequest(
-                text,
+                one.text,
                 tuple(
                     PAGE if chunk.is_in_view else numbers[chunk.entry]
                     for chunk in passing
                     if chunk.is_in_view or chunk.entry in numbers
                 ),
-                found.terms,
-                found.idf,
+                part.terms,
+                part.idf,
                 context="\n".join(told[: len(before) + place][-QUESTIONS:]),
-                vector=spoken[place].vector if spoken else None,
-                context_vector=spoken[place].context_vector if spoken else None,
+                vectors=findings.sub_vectors.get(one, NOT_EMBEDDED),
             )
         )
     return tuple(parts)

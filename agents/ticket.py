@@ -8,7 +8,7 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from agents.base import stream_answer
-from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
+from agents.bids import SURE, SURE_CLAIM, Bid, Rank
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
@@ -16,7 +16,8 @@ from agents.ticketing.draft import describe_ticket, draft_ticket
 from agents.ticketing.proposals import CREATE, DESCRIBE, WITHDRAW, read_decision
 from agents.ticketing.replies import TicketReplies
 from agents.ticketing.types import DONE, CustomerTicket, NewTicket, TicketOwner, Tickets, TicketState
-from agents.types import Answer, AnswerEvent, Outcome, Proposal, Question
+from agents.turn_evidence import TurnEvidence
+from agents.types import Answer, AnswerEvent, Findings, Outcome, Proposal, Question
 from agents.understanding.consent import Consent, Reply
 from agents.understanding.tickets import Category, Priority, Wish
 
@@ -48,14 +49,14 @@ class TicketAgent:
             return Bid(Intent.TICKET, SURE, "asks for one, or answers a proposal", Rank.CLAIMS)
         if turn.is_urgent or turn.is_routed_to(Intent.HUMAN_REQUEST):
             return None
-        if turn.question.reading.words_beside_request is not None:
+        if turn.question.utterance.reading.words_beside_request is not None:
             return Bid(Intent.TICKET, SURE, "asks for one", Rank.CLAIMS)
         claim = turn.compute_claim(Intent.TICKET)
         if turn.is_documented or (turn.is_answerable and claim < SURE_CLAIM):  # who asks how is told how
             return None
         return Bid(Intent.TICKET, claim, "is like a request to act", Rank.CLAIMS)
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         async for event in stream_answer(await self._answer_question(question)):
             yield event
@@ -64,10 +65,10 @@ class TicketAgent:
         reply = read_decision(question, self._clock())
         if reply is not None and question.proposal is not None:
             return await self._apply_decision(question, question.proposal, reply)
-        wish = question.reading.wish
+        wish = question.utterance.reading.wish
         if wish is Wish.CREATE:
             return await self.propose_ticket(question)
-        found = await self._tickets.find_tickets(_get_owner(question), question.reading.ticket_number)
+        found = await self._tickets.find_tickets(_get_owner(question), question.utterance.reading.ticket_number)
         if wish is Wish.LOOK_UP:
             return self._list_tickets(question, found)
         return await self._handle_wish(question, wish, found)
@@ -78,7 +79,7 @@ class TicketAgent:
         category: None takes it from the words.
         """
         replies = self._build_replies(question)
-        draft = draft_ticket(question.text, question.history, replies.english)
+        draft = draft_ticket(question.utterance.original, question.history, replies.english)
         if draft is None:
             return self._build_answer(question, replies.say("ticket_ask_details"), DESCRIBE, {})
         return await self._propose_unless_open(
@@ -131,7 +132,11 @@ class TicketAgent:
 
     async def _handle_wish(self, question: Question, wish: Wish, found: Sequence[CustomerTicket]) -> Answer:
         """Serves a wish about existing tickets: the one that is named, or the only one that is not done."""
-        meant = found if question.reading.ticket_number else [ticket for ticket in found if ticket.state not in DONE]
+        meant = (
+            found
+            if question.utterance.reading.ticket_number
+            else [ticket for ticket in found if ticket.state not in DONE]
+        )
         replies = self._build_replies(question)
         if not meant:
             return self._list_tickets(question, found)
@@ -148,7 +153,7 @@ class TicketAgent:
         if wish is Wish.URGE:
             changed = await self._tickets.urge(owner, number)
             return self._build_answer(question, replies.write_urged(changed))
-        changed = await self._tickets.add(owner, number, question.text)
+        changed = await self._tickets.add(owner, number, question.utterance.original)
         return self._build_answer(question, replies.say_about("ticket_added", changed))
 
     def _list_tickets(self, question: Question, found: Sequence[CustomerTicket]) -> Answer:
@@ -157,7 +162,7 @@ class TicketAgent:
         if found:
             return self._build_answer(question, replies.list_tickets(found))
         return self._build_answer(
-            question, replies.say("ticket_not_found" if question.reading.ticket_number else "ticket_none_yet")
+            question, replies.say("ticket_not_found" if question.utterance.reading.ticket_number else "ticket_none_yet")
         )
 
     def _build_replies(self, question: Question) -> TicketReplies:
@@ -179,7 +184,7 @@ class TicketAgent:
 
 
 def _get_owner(question: Question) -> TicketOwner:
-    return TicketOwner(question.session, question.caller)
+    return TicketOwner(question.session, question.caller, question.sender)
 
 
 def _restore_draft(proposal: Proposal) -> NewTicket:

@@ -7,18 +7,16 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agents.understanding.reading import Reading, read
-from agents.understanding.state import NOTHING_SAID, DialogueState
+from agents.understanding.state import NOTHING_SAID, DialogueState, Turn
+from agents.understanding.utterance import Utterance
 from knowledge.filters import Filter
-from knowledge.types import Retrieval, Vector
+from knowledge.types import NOT_EMBEDDED, QuestionVectors, Retrieval
 
 if TYPE_CHECKING:  # the router's own vocabulary builds on this one
-    from agents.curated.types import CuratedMatch
     from agents.decision import Decision
     from agents.places import RelatedPlace
     from agents.routing.types import Route
 
-NOTHING_READ = read("")
 # Requests to models of one turn, to understand it, to answer and to read the answer again; repeated after a failure,
 # one may cost more.
 MAX_CALLS = 3
@@ -45,23 +43,6 @@ class Outcome(StrEnum):
 CITING = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED})
 # The outcomes of an answer, however sure of it.
 GIVEN = CITING | {Outcome.LOW_CONFIDENCE}
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One earlier exchange of the conversation.
-
-    `complete_text` is the question as it was searched: the rewrite, else the text. `proposed`: the action that the
-    reply proposed, empty for none. `rows`: the reply held rows of the business database, is left out here, and models
-    do not see the turn.
-    """
-
-    question: str
-    complete_text: str
-    reply: str
-    suggestions: tuple[str, ...] = ()
-    proposed: str = ""
-    rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +108,46 @@ class Button:
     message: str = ""
 
 
+class MatchStage(StrEnum):
+    """How a question matched its entry, the surest first."""
+
+    EXACT = "exact"
+    """The entry's own question."""
+    VARIANT = "variant"
+    """One of its other wordings."""
+    SIMILAR = "similar"
+
+
+@dataclass(frozen=True, slots=True)
+class CuratedEntry:
+    """What staff published; the answer is given word for word. `wordings`: all ways to ask, the question first."""
+
+    id: str
+    answer: str
+    wordings: tuple[str, ...]
+    buttons: tuple[Button, ...] = ()
+
+    @property
+    def question(self) -> str:
+        return self.wordings[0]
+
+
+@dataclass(frozen=True, slots=True)
+class CuratedMatch:
+    """An entry for a question.
+
+    `probability`: calibrated, that the entry answers it; `margin`: distance to the next entry with another answer;
+    `revision`: of the knowledge base at which the entries were read.
+    """
+
+    entry: CuratedEntry
+    wording: str
+    stage: MatchStage
+    probability: float
+    margin: float = 0.0
+    revision: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """What an agent would do once the customer confirms it. It is kept with the turn, so that any process can continue.
@@ -141,94 +162,68 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class SubQuestion:
-    """One of several questions of a message.
+    """One of several questions of an utterance. `by_model`: a model read it, else the structure of the text shows it.
 
-    `vector` is its embedding, `context_vector` that of it behind the earlier questions of message and conversation;
-    None while the embedder is out of reach, or where nothing comes before.
+    What a model wrote is understandable by itself and is searched as a rewrite of the whole; what stands in the text
+    may lean on the questions before it.
     """
 
     text: str
-    vector: Vector | None = field(default=None, compare=False)
-    context_vector: Vector | None = field(default=None, compare=False)
+    by_model: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SenderId:
+    """By what the sender of a message is counted: the id of the key, empty where nothing is counted, and an address."""
+
+    key: str = ""
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the customer asks now, with all that is known of it.
+    """What the customer asks now.
 
-    `rewrite`: the message completed from the conversation, by a choice, without a typo, or by a model.
-    `model_questions`: the questions that a model read in it, where there are several; `sub_questions`: those that its
-    structure shows, where no model read it. `follow_up`: what rules complete it to. `history` is oldest first;
-    `summary` says what was talked about before it. `reading` is the reading of `text`. `vector` is the embedding of
-    `normalized_text`, made once a turn, None while the embedder is out of reach; `context_vector` that of the message
-    behind the conversation, None where there is none. `caller`: the member who asks, proved by a signed token or a
-    trusted key, never taken from a text; empty for unknown. `state`: what the conversation is about. `retrieval`: what
-    the knowledge base holds for it, where it was searched. `curated`: the curated answer that is nearest, if any.
+    `sub_questions`: those that the utterance holds, empty where it is one. `history` is oldest first; `summary` says
+    what was talked about before it. `caller`: the member who asks, proved by a signed token or a trusted key, never
+    taken from a text; empty for unknown. `sender`: by whom it is counted. `state`: what the conversation is about.
     `session`: the conversation, empty where several may share the answer. `proposal`: what the last turn proposed.
-    `slots`: kinds and words that a model found named in it; `language`: zh or en, as a model says; both may be empty.
-    `max_calls`: model requests that the answer may still cost. `where`: the documents that it may rest on. `pictured`:
-    text in pictures that the customer sent; the message is also searched behind it. It is data, so nothing is asked
-    for, ordered or confirmed by it.
+    `max_calls`: model requests that the answer may still cost. `where`: the documents that it may rest on.
+    `pictured`: text in pictures that the customer sent; the message is also searched behind it. It is data, so
+    nothing is asked for, ordered or confirmed by it.
     """
 
-    text: str
-    rewrite: str | None = None
+    utterance: Utterance
+    sub_questions: tuple[SubQuestion, ...] = ()
     history: tuple[Turn, ...] = ()
     summary: str = ""
-    vector: Vector | None = None
-    context_vector: Vector | None = None
+    pictured: tuple[str, ...] = ()
     page: Page | None = None
-    follow_up: str | None = None
     state: DialogueState = NOTHING_SAID
-    retrieval: Retrieval | None = None
-    curated: CuratedMatch | None = None
     caller: str = ""
+    sender: SenderId = SenderId()
     session: str = ""
     proposal: Proposal | None = None
-    model_questions: tuple[str, ...] = ()
-    sub_questions: tuple[SubQuestion, ...] = ()
-    slots: tuple[tuple[str, str], ...] = ()
-    language: str = ""
     max_calls: int = MAX_CALLS
     where: Filter = Filter()  # noqa: RUF009 - frozen
-    reading: Reading = NOTHING_READ
-    pictured: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        if self.reading.text != self.text:
-            object.__setattr__(self, "reading", read(self.text))
 
-    @property
-    def normalized_text(self) -> str:
-        """The text that is embedded, searched and routed; `text` is what is shown and kept."""
-        return self.reading.normalized_text
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found for a question before anybody acts on it.
 
-    @property
-    def sub_question_texts(self) -> tuple[str, ...]:
-        """The questions of the message, by a model or by its structure; empty where it is one."""
-        return self.model_questions or tuple(part.text for part in self.sub_questions)
+    `vectors`: of the normalized utterance; `sub_vectors`: of the sub-questions that its structure shows. `retrieval`:
+    what the knowledge base holds, None while it is out of order or was not searched. `curated`: the curated answer that
+    is nearest, if any.
+    """
 
-    @property
-    def complete_text(self) -> str:
-        """The rewrite, else the message as it was written."""
-        return self.rewrite or self.text
+    vectors: QuestionVectors = NOT_EMBEDDED
+    sub_vectors: Mapping[SubQuestion, QuestionVectors] = field(default_factory=dict)
+    retrieval: Retrieval | None = None
+    curated: CuratedMatch | None = None
 
-    @property
-    def complete_reading(self) -> Reading:
-        """The reading of `complete_text`."""
-        return read(self.rewrite) if self.rewrite else self.reading
 
-    @property
-    def expanded_text(self) -> str:
-        """The rewrite, else what rules complete, else the message: business rows are asked for by the last word, so
-        that rules may fill in what is left out.
-        """
-        return self.rewrite or self.follow_up or self.text
-
-    @property
-    def expanded_reading(self) -> Reading:
-        """The reading of `expanded_text`."""
-        return self.reading if self.expanded_text == self.text else read(self.expanded_text)
+NOTHING_FOUND = Findings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,14 +370,13 @@ class Evidence:
 class Routed:
     """Where the question went and why.
 
-    `text` is the question as it was searched, `rewrite` that of a model; `retrieval`: what the knowledge base holds for
-    it, None while that is out of order. `basis`: configuration and parameters, for making the answer again.
+    `utterance`: as it was searched; `retrieval`: what the knowledge base holds for it, None while that is out of order.
+    `basis`: configuration and parameters, for making the answer again.
     """
 
-    text: str
+    utterance: Utterance
     route: Route
     decision: Decision
-    rewrite: str | None = None
     retrieval: Retrieval | None = None
     basis: Mapping[str, Any] = field(default_factory=dict)
 

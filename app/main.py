@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -44,10 +44,9 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
     from app.db.lock import DataDirLock
     from app.redis.server import open_redis
     from app.search.calibration_set import load_calibration_set
-    from app.search.service import Searches
     from app.wiring.business import open_business
     from app.wiring.container import Container
-    from app.wiring.knowledge import open_knowledge
+    from app.wiring.knowledge import build_searches, open_knowledge
     from app.wiring.models import LanguageModels
     from app.wiring.sources import open_fetcher
     from app.wiring.spending import build_accounts
@@ -62,15 +61,16 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         )
     async with AsyncExitStack() as stack:
         stack.callback(lock.release)
-        searches = Searches(settings, labelled)
-        followers = [searches.follow]
+        followers: list[Callable[[str, int], None]] = []
 
         def notify_followers(tenant: str, revision: int) -> None:
             for follow in followers:
                 follow(tenant, revision)
 
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=notify_followers))
+        searches = build_searches(settings, base, labelled)
         stack.push_async_callback(searches.close)
+        followers.append(searches.follow)
         spending = build_accounts(settings, base.database)
         stack.push_async_callback(spending.close)
         models = await stack.enter_async_context(LanguageModels(settings, spending))

@@ -1,4 +1,4 @@
-"""The id of the request that is being worked on, and what its caller's trace is, for what follows from it far below."""
+"""The id of the request that is being worked on, for what follows from it far below."""
 
 from __future__ import annotations
 
@@ -6,28 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+# Not an argument: a webhook event names it, and events are written deep inside the transactions of every feature.
 _CURRENT: ContextVar[str] = ContextVar("request_id", default="")
-_TRACEPARENT: ContextVar[str] = ContextVar("traceparent", default="")
 
 
 def get_request_id() -> str:
     """As X-Request-ID tells it; empty for what no request caused."""
     return _CURRENT.get()
-
-
-def get_traceparent() -> str:
-    """As the caller sent it (W3C Trace Context), whatever that is; empty for none."""
-    return _TRACEPARENT.get()
-
-
-@contextmanager
-def set_traceparent(header: str) -> Iterator[None]:
-    """What is done meanwhile belongs to a trace of the caller's; empty for none."""
-    token = _TRACEPARENT.set(header)
-    try:
-        yield
-    finally:
-        _TRACEPARENT.reset(token)
 
 
 @contextmanager

@@ -90,6 +90,12 @@ class Tenants:
         with parts.retriever.generation.turn():
             yield parts
 
+    @asynccontextmanager
+    async def use_team(self, tenant: str) -> AsyncIterator[Team]:
+        """Gives the agents of `use_parts`. Raises as `get_parts`."""
+        async with self.use_parts(tenant) as parts:
+            yield parts.team
+
     async def build_parts(self, tenant: str, search: CalibratedSearch) -> TenantParts:
         """Parts over another search, which nobody is answered from before they are `put`."""
         tuned = await self._tuning(tenant)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from loguru import logger
 
+from app.db.leased_queue import LeaseLost
 from app.errors import find_outage
 
+Result = TypeVar("Result")
+# How often a process says that it is alive, writes progress and learns of a cancellation: several times within a lease.
+BEAT_SECONDS = 0.5
 # For how long work that was left waits for a start: customers are answered first.
 START_SECONDS = 60.0
 
@@ -19,18 +24,19 @@ START_SECONDS = 60.0
 class WorkLoop(ABC):
     """Runs until it is closed, whatever a round raises.
 
-    name: for the log. poll_seconds: how late the work of another process may be seen. gather_seconds: how long work is
-    gathered after `wake`, to be done together.
+    name: for the log. poll_seconds: how late the work of another process may be seen; a round may change it, where
+    something is out of reach. gather_seconds: how long work is gathered after `wake`, to be done together.
     """
 
     name: ClassVar[str]
-    poll_seconds: ClassVar[float] = 1.0
+    poll_seconds: float = 1.0
     gather_seconds: ClassVar[float] = 0.0
 
     def __init__(self) -> None:
         self._wake = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
         self._begun: set[asyncio.Task[None]] = set()
+        self._worker = secrets.token_hex(8)
 
     @abstractmethod
     async def run_round(self) -> int:
@@ -91,3 +97,37 @@ class WorkLoop(ABC):
                     await self._wake.wait()
                     await asyncio.sleep(self.gather_seconds)
             self._wake.clear()
+
+
+async def run_leased(
+    work: Awaitable[Result], renew_lease: Callable[[], Awaitable[bool]], grace_seconds: float = 0.0
+) -> asyncio.Future[Result]:
+    """Does a piece of work, and says all the while that its process is alive.
+
+    Args:
+        work: It is stopped where the lease is lost, or whoever waits for it is stopped.
+        renew_lease: Called every BEAT_SECONDS; returns False where the lease is lost.
+        grace_seconds: How long work without a lease has to stop by itself.
+
+    Returns:
+        The work, which is done, or failed.
+
+    Raises:
+        LeaseLost: The work was stopped, for it is not this process's any more.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        while not (await asyncio.wait({task}, timeout=BEAT_SECONDS))[0]:
+            try:
+                leased = await renew_lease()
+            except Exception as error:
+                if find_outage(error) is None:
+                    raise
+                continue  # the database may be back before the lease ends; if not, the next renewal says so
+            if not leased:
+                await asyncio.wait({task}, timeout=grace_seconds)
+                raise LeaseLost
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    return task

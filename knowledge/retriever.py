@@ -31,7 +31,19 @@ from knowledge.scoring import RetrievalOptions, ScoredChunk, Scoring, measure_mi
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
 from knowledge.tracing import start_span
-from knowledge.types import Candidate, Context, Form, FormKind, GateVerdict, PageText, RecallCounts, Retrieval, Vector
+from knowledge.types import (
+    NOT_EMBEDDED,
+    Candidate,
+    Context,
+    Form,
+    FormKind,
+    GateVerdict,
+    PageText,
+    QuestionVectors,
+    RecallCounts,
+    Retrieval,
+    Vector,
+)
 from knowledge.vocabulary import AnalyzerHistory
 
 _NOTHING_SAID = Context()
@@ -164,7 +176,7 @@ class Retriever:
         question: str,
         *,
         rewrite: str | None = None,
-        vector: Vector | None = None,
+        vectors: QuestionVectors = NOT_EMBEDDED,
         where: Filter = EVERYTHING,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
@@ -174,13 +186,14 @@ class Retriever:
 
         While the embedder fails, keyword recall answers alone; while a reranker that has a fallback fails or is not
         calibrated yet, the fallback scores. `degraded` of the result says so. English is recalled in Chinese too, a
-        question with a typo in its corrected form, and one with an abbreviation of the tenant in its full form.
+        question with a typo in its corrected form unless it comes with a rewrite, and one with an abbreviation of the
+        tenant in its full form.
 
         Args:
             question: The question as it was asked.
-            rewrite: A complete form of the question; both are recalled, and a chunk counts with the better of its
-                scores.
-            vector: The embedding of the question, if the caller has it.
+            rewrite: A complete form of the question, with its typos put right; both are recalled, and a chunk counts
+                with the better of its scores.
+            vectors: Those of the question that the caller has.
             where: What the search is limited to.
             explain: Whether to return all recalled candidates and not only the best.
             context: The conversation; the question is then recalled behind the earlier ones as well, see `continuity`.
@@ -192,7 +205,7 @@ class Retriever:
         """
         timings: dict[str, float] = {}
         snapshot = self._index.get_snapshot()
-        asked = await self._build_judged_question(snapshot, question, rewrite, vector, context, timings)
+        asked = await self._build_judged_question(snapshot, question, rewrite, vectors, context, timings)
         snapshot, unseen = await self._add_page(snapshot, page, asked, timings)
         scored, scorer, degraded = await self._score_candidates(snapshot, asked.queries, where, timings)
         goes_on = False
@@ -233,7 +246,7 @@ class Retriever:
         snapshot: Snapshot,
         question: str,
         rewrite: str | None,
-        vector: Vector | None,
+        vectors: QuestionVectors,
         context: Context,
         timings: dict[str, float],
     ) -> _JudgedQuestion:
@@ -241,21 +254,23 @@ class Retriever:
         full, in Chinese, and in its context.
         """
         analyzer = self.get_analyzer(snapshot)
-        corrected = (await self._speller.correct(rewrite or question, snapshot)).text
-        full = analyzer.expand_abbreviations(corrected)
-        wordings = tuple(dict.fromkeys([question, *([rewrite] if rewrite else []), corrected, full]))
+        spelled = rewrite or (await self._speller.correct(question, snapshot)).text
+        full = analyzer.expand_abbreviations(spelled)
+        wordings = tuple(dict.fromkeys([question, spelled, full]))
         forms = _add_translation(wordings, rewrite or question)
         alone = len(forms)
         kinds = [_get_form_kind(text, translates, question, rewrite) for text, translates in forms]
-        if full != corrected:
+        if full != spelled:
             kinds[wordings.index(full)] = FormKind.IN_FULL
+        known = {0: vectors.alone}
         if context:
+            known[alone] = vectors.in_context
             told = continuity.build_contextual_message(question, context)
             forms += _add_translation([told], told)
             kinds += [FormKind.IN_CONTEXT] * (len(forms) - alone)
         judged = any(scorer.compares_vectors for scorer in self._scorers)  # without the names, see `Query.nameless`
         names = await self.get_own_names(snapshot) if judged else frozenset()
-        queries = await self._build_queries(analyzer, names, forms, {0: vector, alone: context.vector}, timings)
+        queries = await self._build_queries(analyzer, names, forms, known, timings)
         return _JudgedQuestion(wordings, tuple(queries), alone, tuple(kinds))
 
     async def _add_page(

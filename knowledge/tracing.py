@@ -69,6 +69,7 @@ class _NoSpan:
 
 
 NOTHING: TracedSpan = _NoSpan()
+# Not an argument: every function that begins a span would have to be given its parent, recorded or not.
 _CURRENT: ContextVar[TracedSpan] = ContextVar("span", default=NOTHING)
 
 

@@ -252,13 +252,26 @@ class IndexChange:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionVectors:
+    """The embeddings of a question, made once: `alone`, and `in_context` of `continuity.build_contextual_message`.
+
+    None where the embedder is out of reach, and in context where nothing was said before.
+    """
+
+    alone: Vector | None = None
+    in_context: Vector | None = None
+
+
+NOT_EMBEDDED = QuestionVectors()
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What a conversation is about when a message comes.
 
     It holds the earlier questions, the oldest first, the title of the article that the last answer used, and the
     documents and sections that the last answers cited. versions: of products that the customer named, the last first;
-    message: what to read behind the earlier questions if it is not the whole message; vector: the embedding of
-    `continuity.build_contextual_message`, if the caller has it.
+    message: what to read behind the earlier questions if it is not the whole message.
     """
 
     questions: tuple[str, ...] = ()
@@ -268,7 +281,6 @@ class Context:
     earlier: frozenset[str] = frozenset()
     versions: tuple[str, ...] = ()
     message: str = ""
-    vector: Vector | None = field(default=None, compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.questions)

@@ -33,7 +33,7 @@ from knowledge.evaluation.runner import build_retriever
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
-from knowledge.types import Retrieval
+from knowledge.types import QuestionVectors, Retrieval
 from scripts.evaluation.reader_verdicts import add_reader_arguments, judge_base
 
 # Every fifth row of the curve is printed.
@@ -111,7 +111,7 @@ async def _ask(retriever: Retriever, questions: Sequence[EvalQuestion]) -> list[
     vectors = await retriever.embedder.embed_questions(texts)
     pairs = zip(texts, vectors, strict=True)
     return [
-        _deciding(await retriever.search(text, vector=vector, explain=True), retriever)
+        _deciding(await retriever.search(text, vectors=QuestionVectors(vector), explain=True), retriever)
         for text, vector in show_progress(pairs, len(texts), "提问", "问")
     ]
 

@@ -20,7 +20,6 @@ import httpx
 from agents.types import Evidence, Replace, Routed, Token
 from app.auth.principal import DEFAULT_TENANT
 from app.chat.service import ChatService
-from app.chat.session import Message
 from app.chat.types import TurnDone, TurnStarted
 from app.errors import describe
 from app.hit_test.schemas import SearchResponse
@@ -30,6 +29,7 @@ from app.logging import configure_logging
 from app.main import open_container
 from app.private import keep_private
 from app.settings import load_settings
+from app.turns.types import Message
 from app.types import Proof
 from knowledge.errors import InvalidConfiguration, KnowledgeError
 
@@ -114,9 +114,11 @@ async def _from_service(chat: ChatService, message: Message) -> AsyncIterator[Ev
                 case Routed():
                     yield "routed", _choice(event)
                 case Evidence(question, retrieval):
-                    tried = TrialResult(question.normalized_text, retrieval, retrieval.timings_ms, retrieval.degraded)
+                    tried = TrialResult(
+                        question.utterance.normalized, retrieval, retrieval.timings_ms, retrieval.degraded
+                    )
                     found = SearchResponse.from_result(tried, None, explain=False).model_dump(mode="json")
-                    yield "evidence", found | {"rewrite": question.rewrite}
+                    yield "evidence", found | {"rewrite": question.utterance.rewrite}
                 case Token(text):
                     yield "token", {"text": text}
                 case Replace(text):

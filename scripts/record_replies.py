@@ -28,7 +28,9 @@ from agents.model_reading import ModelReader
 from agents.profile import TenantProfile
 from agents.prompt_library import PromptedMessages
 from agents.reader import PassageReader
-from agents.types import Question, Turn, Usage
+from agents.types import Question, Usage
+from agents.understanding.state import Turn
+from agents.understanding.utterance import RewriteKind, Utterance
 from agents.verification.marks import strip_marks
 from agents.verification.wording import extract_pairs
 from knowledge.chunking import ChunkOptions, split_document
@@ -91,27 +93,30 @@ class Recorder:
         history: tuple[Turn, ...] = ()
         for place, text in enumerate(says):
             model = self._plain if place % 2 else self._shaped
-            question, standalone = Question(text, history=history), text
+            utterance = Utterance(text)
+            question = Question(utterance, history=history)
             row: dict[str, Any] = {"company": company, "question": text}
-            row["before"] = [[turn.question, turn.reply] for turn in history]
+            row["before"] = [[turn.utterance.original, turn.reply] for turn in history]
             if history:
                 asked = ModelReader(model, SECONDS, Analyzer())._build_messages(question)
                 await self._complete(model, row | {"kind": "understanding"}, asked)
-                standalone = f"{history[-1].question} {text}"
-            keys = find_passages(standalone, chunks)
+                utterance = utterance.add_rewrite(f"{history[-1].utterance.original} {text}", RewriteKind.KEPT)
+            keys = find_passages(utterance.expanded_text, chunks)
             if not written:
-                history = (*history, Turn(text, standalone, chunks[keys[0]].text[:QUOTED]))
+                history = (*history, Turn(utterance, chunks[keys[0]].text[:QUOTED]))
                 continue
             row["chunks"] = keys
             found = candidates_of([chunks[key] for key in keys])
-            reply = await self._stream(row | {"kind": "answer"}, Request(standalone, found, history=history))
+            reply = await self._stream(
+                row | {"kind": "answer"}, Request(utterance.expanded_text, found, history=history)
+            )
             if place == 0:
                 claims = [line for line in strip_marks(reply).splitlines() if line.strip()][:4]
                 if claims:
                     fragments = {number: chunks[key] for number, key in enumerate(keys, start=1)}
                     row |= {"kind": "critique", "claims": claims}
                     await Critic(_Recording(self, model, row), SECONDS, 800).judge(text, reply, claims, fragments)
-            history = (*history, Turn(text, standalone, reply))
+            history = (*history, Turn(utterance, reply))
 
     async def judge_examples(self, judge: type[Judge]) -> None:
         """The likeliest first tokens of what is said of the shipped examples that a model is measured by."""

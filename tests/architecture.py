@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -256,19 +256,11 @@ def package_imports(modules: Mapping[str, Module], *, annotations: bool) -> dict
     return needed
 
 
-def package_cycles(
-    modules: Mapping[str, Module], *, annotations: bool = False, without: Collection[tuple[str, str]] = ()
-) -> list[frozenset[str]]:
-    """Packages that import each other, sub-packages counting by themselves.
-
-    Args:
-        modules: by dotted name.
-        annotations: whether what annotations alone need counts.
-        without: imports of one package by another that are passed over.
+def package_cycles(modules: Mapping[str, Module], *, annotations: bool = False) -> list[frozenset[str]]:
+    """Packages that import each other, sub-packages counting by themselves. modules: by dotted name; annotations:
+    whether what these alone need counts.
     """
     needed = package_imports(modules, annotations=annotations)
-    for room, other in without:
-        needed.get(room, set()).discard(other)
     reached = {room: _reached(room, needed) for room in needed}
     around = {room: frozenset(other for other in reached[room] if room in reached[other]) for room in needed}
     return sorted({rooms for rooms in around.values() if len(rooms) > 1}, key=sorted)

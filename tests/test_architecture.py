@@ -69,23 +69,6 @@ READERS = {
     "markup": "what a browser could execute, in all that is shown",
     "prompt_library": "the slots of prompts",
 }
-# Packages that name another one in annotations alone, and are needed by it. Nothing is added here: a type that two
-# packages share moves beneath both.
-CIRCLES = frozenset(
-    {
-        ("agents.types", "agents.curated"),
-        ("agents.types", "agents.decision"),
-        ("agents.understanding", "agents.types"),
-        ("app.conversations", "app.desk"),
-        ("app.conversations", "app.traces"),
-        ("app.desk", "app.chat"),
-        ("app.http", "app.wiring"),
-        ("app.search", "app.generations"),
-        ("app.search", "app.wiring"),
-        ("app.tuner", "app.tenants"),
-        ("app.webhooks", "app.desk"),
-    }
-)
 DISTRIBUTIONS = {
     "cv2": "opencv-python-headless",
     "docx": "python-docx",
@@ -117,16 +100,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 
 def test_no_package_needs_itself_by_way_of_others() -> None:
-    assert [sorted(rooms) for rooms in package_cycles(MODULES)] == []
-
-
-def test_annotations_close_no_circle_of_packages_but_those_that_are_named() -> None:
-    assert [sorted(rooms) for rooms in package_cycles(MODULES, annotations=True, without=CIRCLES)] == []
-
-
-def test_every_circle_that_is_named_is_still_there() -> None:
-    gone = [each for each in CIRCLES if not package_cycles(MODULES, annotations=True, without=CIRCLES - {each})]
-    assert gone == [], "take them out of CIRCLES"
+    assert [sorted(rooms) for rooms in package_cycles(MODULES, annotations=True)] == []
 
 
 def test_no_feature_knows_the_statements_of_another() -> None:
@@ -268,7 +242,6 @@ def test_packages_that_need_each_other_are_found() -> None:
     made["app.c"] = Module("app/c.py", "if TYPE_CHECKING:\n    import app.a.x")
     assert package_cycles(made) == []
     assert package_cycles(made, annotations=True) == [{"app.a", "app.b", "app.c"}]
-    assert package_cycles(made, annotations=True, without=[("app.c", "app.a")]) == []
     assert annotations_in_circles(made) == [("app.c", "app.a")]
 
 

@@ -19,7 +19,7 @@ def keep_article(question: Question, retrieval: Retrieval) -> tuple[Candidate, .
     if (
         not retrieval.goes_on
         or own is None
-        or any(_has_title_words(question.complete_text, one.chunk, own.chunk) for one in others)
+        or any(_has_title_words(question.utterance.complete_text, one.chunk, own.chunk) for one in others)
     ):
         return found
     return tuple(one for one in found if one not in others)

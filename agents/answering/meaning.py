@@ -46,17 +46,15 @@ class Meaning:
         """Returns the closeness of every sentence; empty where the question has no vector, or not all sentences have
         one in time.
         """
-        if request.vector is None:
+        alone, in_context = request.vectors.alone, request.vectors.in_context
+        if alone is None:
             return {}
         texts = list(dict.fromkeys(text for passage in passages for text in _list_texts(passage)))
         vectors = await self.load_vectors(texts)
         if vectors is None:
             return {}
-        asked = np.stack(
-            [request.vector, request.vector if request.context_vector is None else request.context_vector], axis=1
-        )
-        near = vectors @ asked
-        return {text: (float(alone), float(told)) for text, (alone, told) in zip(texts, near, strict=True)}
+        near = vectors @ np.stack([alone, alone if in_context is None else in_context], axis=1)
+        return {text: (float(one), float(told)) for text, (one, told) in zip(texts, near, strict=True)}
 
     async def load_vectors(self, texts: Sequence[str]) -> Matrix | None:
         """Returns vectors of sentences in their place, shape (sentences, dimension); None where not all come

@@ -13,6 +13,7 @@ from agents.passages.units import split_quotable_sentences
 from agents.types import Question
 from agents.understanding.normalise import compile_whole_word
 from agents.understanding.question_words import extract_bare_name
+from agents.understanding.utterance import RewriteKind
 from knowledge.codes import (
     Code,
     are_neighbours,
@@ -46,8 +47,9 @@ def find_other_subject(question: Question, found: Sequence[Candidate]) -> OtherS
 
     None where they name no model, or the right one. found: at least one, best first.
     """
-    text = question.rewrite or question.normalized_text
-    filled = question.follow_up if question.rewrite is None and question.follow_up else text
+    utterance = question.utterance
+    text = utterance.searched_text
+    filled = text if utterance.rewrite else utterance.get_rewrite(RewriteKind.RULES) or text
     own = find_question_codes(text)
     about = filled if has_all_codes(own, find_codes(filled)) else text  # 那 W9 呢 as a whole question
     asked = own or find_question_codes(about) or _find_earlier_models(question, found[0].chunk)
@@ -113,7 +115,7 @@ def _compute_likeness(code: Code, other: Code) -> float:
 
 def _find_earlier_models(question: Question, chunk: Chunk) -> tuple[Code, ...]:
     """Returns the models of the last question that names one, unless the message has the passage's own subject."""
-    if question.rewrite is not None or _has_title_words(question.normalized_text, chunk):
+    if question.utterance.rewrite or _has_title_words(question.utterance.normalized, chunk):
         return ()
     named = (find_codes(text) for text in reversed(question.state.context.questions))
     return next((found for found in named if found), ())

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from loguru import logger
 
-from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
+from agents.bids import SURE, SURE_CLAIM, Bid, Rank
 from agents.business.company_tools import CompanyTools
 from agents.business.database import BusinessDatabase
 from agents.business.engines.base import StatementFailed, StatementTooSlow
@@ -26,7 +26,20 @@ from agents.excerpt import cut_excerpt, is_whole
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
-from agents.types import Answer, AnswerEvent, Done, HandoffReason, HandoffRequest, Meta, Outcome, Question, Token, Usage
+from agents.turn_evidence import TurnEvidence
+from agents.types import (
+    Answer,
+    AnswerEvent,
+    Done,
+    Findings,
+    HandoffReason,
+    HandoffRequest,
+    Meta,
+    Outcome,
+    Question,
+    Token,
+    Usage,
+)
 from agents.understanding.tickets import Category
 from agents.wording.catalogue import say
 
@@ -96,16 +109,15 @@ class BusinessAgent:
             return Bid(Intent.BUSINESS_QUERY, SURE, "names rows of the customer's own", Rank.CLAIMS)
         return Bid(Intent.BUSINESS_QUERY, claim, "is like a question about own data", Rank.CLAIMS)
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`. Raises BusinessUnavailable.
 
         NO_EVIDENCE means that rows cannot answer the question, so that another agent may.
         """
         yield Meta(self.name, self.intent)
         started = perf_counter()
-        whole = is_whole(question.expanded_text)
-        rewrite = question.rewrite and cut_excerpt(question.rewrite)
-        question = replace(question, text=cut_excerpt(question.text), rewrite=rewrite)
+        whole = is_whole(question.utterance.expanded_text)
+        question = replace(question, utterance=question.utterance.convert(cut_excerpt))
         answer = await self._answer_question(question, whole)
         timings = {self.name: round((perf_counter() - started) * 1000, 3)}
         answer = replace(answer, timings_ms=timings)
@@ -118,7 +130,7 @@ class BusinessAgent:
             return self._build_answer(say("sign_in", self._is_english(question)), Outcome.CLARIFY)
         if refusal := await self._identity.find_refusal(question, self._is_english(question)):
             return self._build_answer(refusal, Outcome.CANNOT_ANSWER)
-        plan = self._parts.queries.plan(question.expanded_text, self._parts.today()) if whole else None
+        plan = self._parts.queries.plan(question.utterance.expanded_text, self._parts.today()) if whole else None
         if self._parts.writer is None or (plan is not None and plan.certain):
             return await self._answer_by_plan(question, plan)
         return await self._answer_by_model(question, plan, self._parts.writer)

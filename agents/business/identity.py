@@ -27,7 +27,7 @@ class IdentityCheck:
     async def find_refusal(self, question: Question, english: bool) -> str | None:
         """Returns the refusal, None for a question about one's own data. Raises BusinessUnavailable."""
         private = say("rows_private", english)
-        texts = {question.text, question.expanded_text}
+        texts = {question.utterance.original, question.utterance.expanded_text}
         if any(is_about_others(text) for text in texts):
             return private
         named = {mention for text in texts for mention in find_mentions(text, question.caller)}

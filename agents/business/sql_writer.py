@@ -108,7 +108,7 @@ class SqlWriter:
         if offers:
             names.append("business_tools")
             rules = f"{rules}\n\n{prompts.get_template('business_tools')}{self._own_tools}"
-        text = question.expanded_text
+        text = question.utterance.expanded_text
         if question.caller and not question.caller.isdecimal():  # 12 is more often a number than a member's
             text = compile_whole_word(question.caller).sub("我", text)
         messages = [{"role": "system", "content": rules}, _build_message("user", message=text)]

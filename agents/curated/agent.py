@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
-from agents.bids import Bid, Rank, TurnEvidence
-from agents.curated.types import CuratedMatch, MatchStage
+from agents.bids import Bid, Rank
 from agents.language import is_reply_english
 from agents.passages.quotable import is_safe_text
 from agents.profile import TenantProfile
-from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Source, Token
+from agents.turn_evidence import TurnEvidence
+from agents.types import (
+    Answer,
+    AnswerEvent,
+    CuratedMatch,
+    Done,
+    Evidence,
+    Findings,
+    MatchStage,
+    Meta,
+    Outcome,
+    Question,
+    Source,
+    Token,
+)
 from agents.wording.catalogue import say
 from knowledge.english import is_chinese
 from knowledge.text import fold
@@ -39,8 +52,8 @@ class CuratedAgent:
         danger or very angry is left to the care agent, and what only a document tells to the documents.
         """
         question = turn.question
-        match = question.curated
-        if match is None or question.sub_question_texts or turn.is_urgent or self._is_avoided(question):
+        match = turn.findings.curated
+        if match is None or question.sub_questions or turn.is_urgent or self._is_avoided(question):
             return None
         similar = match.stage is MatchStage.SIMILAR
         if similar and (match.probability < SIMILAR or _is_told_by_documents(match, turn.retrieval)):
@@ -48,14 +61,14 @@ class CuratedAgent:
         why = "like an entry" if similar else f"an entry has this {match.stage.value} wording"
         return Bid(CURATED, match.probability, why, Rank.CLAIMS, alone=True)
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        match = question.curated
+        match = findings.curated
         assert match is not None, "it bids for nothing else"
         yield Meta(self.name, CURATED)
-        if question.retrieval is not None:  # what is kept of this turn counts as old as the older of the two
-            revision = min(match.revision, question.retrieval.revision)
-            yield Evidence(question, replace(question.retrieval, revision=revision))
+        if findings.retrieval is not None:  # what is kept of this turn counts as old as the older of the two
+            revision = min(match.revision, findings.retrieval.revision)
+            yield Evidence(question, replace(findings.retrieval, revision=revision))
         answer = self._build_answer(question, match)
         yield Token(answer.reply)
         yield Done(answer)
@@ -79,7 +92,7 @@ class CuratedAgent:
         )
 
     def _is_avoided(self, question: Question) -> bool:
-        asked = fold(question.complete_text)
+        asked = fold(question.utterance.complete_text)
         return any(topic in asked for topic in self._avoided)
 
 

@@ -20,8 +20,8 @@ import numpy as np
 from agents.bids import apply_logistic
 from agents.curated.facts import Facts, has_same_polarity, has_same_subject, is_one_word_apart, read_facts
 from agents.curated.normal_form import normalise_wording
-from agents.curated.types import CuratedEntry, CuratedMatch, MatchStage
 from agents.linear import normalize_length
+from agents.types import CuratedEntry, CuratedMatch, MatchStage
 from agents.understanding.reading import read
 from knowledge.text import Analyzer
 from knowledge.types import Matrix, Vector

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # a question carries its match
+if TYPE_CHECKING:  # findings carry their match
     from agents.types import Button, Question
+    from knowledge.types import Vector
 
 
 class MatchStage(StrEnum):
@@ -53,8 +54,9 @@ class CuratedMatch:
 class CuratedAnswers(Protocol):
     """The entries of one tenant."""
 
-    async def match(self, question: Question) -> CuratedMatch | None:
+    async def match(self, question: Question, vector: Vector | None) -> CuratedMatch | None:
         """Returns the entry that is likeliest to answer the complete question; None where none is near.
 
-        Raises nothing where the embedder is out of reach: exact wordings are found without it.
+        vector: of the normalized utterance, None while the embedder is out of reach: exact wordings are found without
+        it, and nothing is raised.
         """

@@ -16,6 +16,8 @@ from agents.types import ModelCall, Usage
 from knowledge.tracing import TracedSpan, Value, run_within, start_span
 
 CallRecorder = Callable[[ModelCall], None]
+# Not an argument: models are shared by all turns, and between a turn and its model stand generators, judges and agents
+# that have no use for it.
 _NOTE: ContextVar[CallRecorder | None] = ContextVar("model_calls", default=None)
 
 

@@ -16,7 +16,8 @@ from agents.passages.quotable import is_safe_text
 from agents.passages.units import split_quotable_sentences
 from agents.profile import TenantProfile
 from agents.prompt_library import PromptedMessages, Prompts, join_lines, load_shipped_prompts
-from agents.types import Thinking, Turn, Usage
+from agents.types import Thinking, Usage
+from agents.understanding.state import Turn
 from agents.verification.marks import Mark, MarkScanner, strip_marks
 from agents.verification.meaning import ClaimMeaning
 from agents.verification.names import load_dictionary_names
@@ -174,12 +175,12 @@ def format_prompt_text(text: str, max_chars: int, layout: Layout | None = None) 
 
 
 def _build_exchange(turn: Turn) -> LastExchange:
-    return LastExchange(turn.complete_text, strip_marks(turn.reply))
+    return LastExchange(turn.utterance.expanded_text, strip_marks(turn.reply))
 
 
 def _build_history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
     for turn in turns:
         said = strip_marks(turn.reply)[:MAX_HISTORY_CHARS]
         if said and not turn.rows:
-            yield {"role": "user", "content": turn.question[:MAX_HISTORY_CHARS]}
+            yield {"role": "user", "content": turn.utterance.original[:MAX_HISTORY_CHARS]}
             yield {"role": "assistant", "content": said}

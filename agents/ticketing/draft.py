@@ -7,9 +7,8 @@ from itertools import pairwise
 
 from agents.ticketing.proposals import CREATE
 from agents.ticketing.types import NewTicket
-from agents.types import Turn
 from agents.understanding.consent import Consent
-from agents.understanding.reading import read
+from agents.understanding.state import Turn
 from agents.understanding.tickets import MAX_SUBJECT_CHARS, detect_category, detect_priority, extract_ticket_subject
 from agents.wording.catalogue import say
 
@@ -27,8 +26,9 @@ def draft_ticket(text: str, history: Sequence[Turn], english: bool) -> NewTicket
     if not subject:
         if not before:
             return None
-        subject = extract_ticket_subject(before[-1].complete_text) or extract_ticket_subject(before[-1].question)
-    lines = [say("ticket_earlier", english, text=_cut_text(turn.question)) for turn in before]
+        last = before[-1].utterance
+        subject = extract_ticket_subject(last.expanded_text) or extract_ticket_subject(last.original)
+    lines = [say("ticket_earlier", english, text=_cut_text(turn.utterance.original)) for turn in before]
     description = "\n".join([*lines, said])
     return NewTicket(
         subject, description[:MAX_DESCRIPTION_CHARS], detect_category(description), detect_priority(description)
@@ -46,7 +46,7 @@ def _list_turns_since_ticket(history: Sequence[Turn]) -> Sequence[Turn]:
     """Returns the turns since the last ticket was created; earlier ones are in that ticket."""
     made = 0
     for index, (before, turn) in enumerate(pairwise(history), start=1):
-        reply = read(turn.question).reply
+        reply = turn.utterance.reading.reply
         if before.proposed == CREATE and reply is not None and reply.consent is Consent.CONFIRM:
             made = index + 1
     return history[made:]
@@ -54,10 +54,10 @@ def _list_turns_since_ticket(history: Sequence[Turn]) -> Sequence[Turn]:
 
 def _has_description(turn: Turn) -> bool:
     """Whether the customer described something: 好的 does not, nor does a question about a ticket."""
-    said = read(turn.question)
+    said = turn.utterance.reading
     mere_word = said.reply is not None and not said.reply.text
     about_ticket = said.has_ticket_reference or said.ticket_number
-    return not mere_word and bool(extract_ticket_subject(turn.question)) and not about_ticket
+    return not mere_word and bool(extract_ticket_subject(turn.utterance.original)) and not about_ticket
 
 
 def _cut_text(text: str) -> str:

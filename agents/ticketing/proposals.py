@@ -16,7 +16,7 @@ def read_decision(question: Question, now: float) -> Reply | None:
     proposal = question.proposal
     if proposal is None or proposal.expires < now:
         return None
-    reply = question.reading.reply
+    reply = question.utterance.reading.reply
     if reply is not None and proposal.action == WITHDRAW and reply.consent is Consent.SUPPLEMENT:
         return None
     return reply

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from agents.types import SenderId
 from agents.understanding.tickets import Category, Priority
 
 
@@ -50,10 +51,14 @@ class CustomerTicket:
 
 @dataclass(frozen=True, slots=True)
 class TicketOwner:
-    """Whose tickets are meant: those of a conversation, and those of a member who proved who it is."""
+    """Whose tickets are meant: those of a conversation, and those of a member who proved who it is.
+
+    `sender`: by whom a new one is counted.
+    """
 
     session: str
     caller: str = ""
+    sender: SenderId = SenderId()  # noqa: RUF009 - frozen
 
 
 class Tickets(Protocol):

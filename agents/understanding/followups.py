@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from agents.understanding.consent import Consent, Reply
 from agents.understanding.facts import has_all_facts
 from agents.understanding.question_words import strip_question_words
 from agents.understanding.reading import Reading
+from agents.understanding.state import Turn
 from knowledge.codes import find_first_code, replace_codes
-
-if TYPE_CHECKING:
-    from agents.types import Turn
 
 # A longer question says itself what it is about, unless a pronoun stands for it.
 MAX_FOLLOW_UP_CHARS = 20
@@ -61,16 +58,16 @@ def fill_subject(text: str, subject: str) -> str | None:
 def _rewrite_follow_up(text: str, last: Turn) -> str | None:
     if _ORDINAL_ONLY.fullmatch(_strip_marks(text)):
         return _find_option(text, last)
-    topic = strip_question_words(last.complete_text)
+    topic = strip_question_words(last.utterance.expanded_text)
     if not topic:
         return None
     if _is_completion(text, last):
         return f"{topic} {text}"
     if _PRONOUN.search(text):
-        return _PRONOUN.sub(lambda _: _extract_subject(last.complete_text, topic), text, count=1)
+        return _PRONOUN.sub(lambda _: _extract_subject(last.utterance.expanded_text, topic), text, count=1)
     core = _strip_edges(text)
     short = _is_elliptical(text, core) and 0 < len(core) <= MAX_FOLLOW_UP_CHARS
-    return _fill_topic(core, last.complete_text, topic) if short else None
+    return _fill_topic(core, last.utterance.expanded_text, topic) if short else None
 
 
 def _is_completion(text: str, last: Turn) -> bool:
@@ -113,7 +110,7 @@ def _find_option(text: str, last: Turn) -> str | None:
     if place > len(offered):
         return None
     chosen = f"{text.rstrip('？?呢吧')} {_MARKER.sub('', offered[place - 1])}"
-    return f"{strip_question_words(last.complete_text)} {chosen}" if _is_clarification(last) else chosen
+    return f"{strip_question_words(last.utterance.expanded_text)} {chosen}" if _is_clarification(last) else chosen
 
 
 def _is_clarification(last: Turn) -> bool:

@@ -17,6 +17,9 @@ from agents.understanding.normalise import normalise_text
 from agents.understanding.sub_questions import split_questions
 from knowledge.text import fold
 
+# A turn reads a dozen texts (message, rewrites, questions, history), and a dozen turns may run at once.
+_REMEMBERED = 256
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -148,7 +151,7 @@ class Reading:
         return remove_days(self.folded, self.find_dates(date.today()))  # where they stand is the same on any day
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=_REMEMBERED)
 def read(text: str) -> Reading:
     """Returns the Reading of a message, of a sub-question or of a rewrite; cached, so that a turn reads each
     text once.

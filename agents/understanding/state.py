@@ -1,31 +1,31 @@
-"""What a conversation is about: a fold over its turns, kept with each of them.
+"""What a conversation is about, and its earlier turns.
 
-The state after a turn is a pure function of the state before it, the question and the answer. It holds the customer's
-own words and places in documents, never rows of the business database.
+The state is kept with each turn. It holds the customer's own words and places in documents, never rows of the business
+database. `agents.dialogue` takes it from turn to turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
-from agents.understanding.named_versions import merge_named_versions
+from agents.understanding.utterance import Utterance
 from knowledge.types import Context
 
-if TYPE_CHECKING:
-    from agents.types import Answer, Turn
 
-MAX_QUESTIONS = 3
-MAX_TOPICS = 4
-# Of a long story the end is kept: there it asks.
-MAX_QUESTION_CHARS = 100
-# Who acknowledges a picture or a file that came without a question.
-ATTACHMENT = "attachment"
-# Agents whose turns leave the conversation where it was.
-OFF_TOPIC_AGENTS = frozenset(
-    {"chitchat", "escalation", "deflection", "guard", "screening", "desk", "limits", ATTACHMENT}
-)
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier exchange of the conversation.
+
+    `proposed`: the action that the reply proposed, empty for none. `rows`: the reply held rows of the business
+    database, is left out here, and models do not see the turn.
+    """
+
+    utterance: Utterance
+    reply: str
+    suggestions: tuple[str, ...] = ()
+    proposed: str = ""
+    rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,29 +70,6 @@ class DialogueState:
             self.versions,
         )
 
-    def add_turn(self, question: str, answer: Answer, member: str = "") -> DialogueState:
-        """Returns the state after a question and its answer. member: whose data the answer holds; the state
-        stays theirs.
-        """
-        if answer.agent in OFF_TOPIC_AGENTS:
-            return self
-        sources = [source for source in answer.fragments if source.document_id]
-        topics = self.topics
-        if sources:
-            documents = tuple(dict.fromkeys(source.document_id for source in sources))
-            sections = tuple(dict.fromkeys((source.document_id, source.heading) for source in sources))
-            subject = next((source.title for source in sources if not source.curated), "")
-            topics = (*topics, Topic(subject, documents, sections))[-MAX_TOPICS:]
-        return DialogueState(
-            (*self.questions, question[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:],
-            topics,
-            answer.agent,
-            answer.outcome.value,
-            answer.suggestions,
-            member or self.member,
-            merge_named_versions(question, self.versions),
-        )
-
     def to_json(self) -> dict[str, Any]:
         """Returns the state as it is kept with a turn."""
         return {
@@ -126,12 +103,3 @@ class DialogueState:
 
 
 NOTHING_SAID = DialogueState()
-
-
-def build_state(turns: Iterable[Turn]) -> DialogueState:
-    """Returns the state of a conversation that a client sends, which knows no documents."""
-    state = NOTHING_SAID
-    for turn in turns:
-        questions = (*state.questions, turn.question[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:]
-        state = replace(state, questions=questions, versions=merge_named_versions(turn.question, state.versions))
-    return state

@@ -9,10 +9,11 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from app.attachments.parts import Wiring
 from app.attachments.schemas import AttachmentOut, AttachmentTextOut
 from app.attachments.types import TextState
 from app.errors import NotFound
-from app.http.deps import CompanyTenant, HolderTenant, StaffTenant, Wiring
+from app.http.deps import CompanyTenant, HolderTenant, StaffTenant
 from app.http.failures import Responses, list_failures
 from app.http.fields import SessionId
 from app.http.forms import build_file_body, read_sent_upload

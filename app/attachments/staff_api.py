@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 
 from app.attachments.api import FAILS, store_upload
+from app.attachments.parts import Wiring
 from app.attachments.schemas import AttachmentOut
-from app.http.deps import StaffTenant, Wiring
+from app.http.deps import StaffTenant
 from app.http.forms import build_file_body
 from app.http.routes import GuardedRoute
 from app.types import SessionKey, Side

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, Self
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
@@ -21,10 +21,22 @@ from app.audit.sentences import (
     load_catalogue,
     name_actor,
 )
-from app.http.deps import AdminTenant, Wiring
+from app.http.deps import AdminTenant, Wired
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
 from app.spreadsheets import CSV, Cell, stream_csv
+
+if TYPE_CHECKING:
+    from app.audit.service import AuditLog
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    audit: AuditLog
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/audit", tags=["audit"], route_class=GuardedRoute)
 

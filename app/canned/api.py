@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.http.deps import StaffTenant, Wiring
+from app.http.deps import StaffTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, VISIBLE
 from app.http.routes import GuardedRoute
+
+if TYPE_CHECKING:
+    from app.canned.service import CannedReplies
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    canned: CannedReplies
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/agent/canned", tags=["desk"], route_class=GuardedRoute)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, Field, StringConstraints
@@ -15,11 +15,23 @@ from app.channels.tokens import TokenStatus
 from app.channels.types import CallbackRequest, QueueStatus
 from app.db.base import now
 from app.errors import InvalidRequest, NotFound
-from app.http.deps import PUBLIC, AdminTenant, BackendTenant, Wiring
+from app.http.deps import PUBLIC, AdminTenant, BackendTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, Offset, SessionId
 from app.http.routes import GuardedRoute
 from knowledge.text import clean
+
+if TYPE_CHECKING:
+    from app.channels.service import ChannelService
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    channels: ChannelService
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/channels", tags=["channels"], route_class=GuardedRoute)
 

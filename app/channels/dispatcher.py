@@ -12,16 +12,17 @@ from loguru import logger
 
 from agents.language import is_reply_english
 from agents.types import Question
+from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import say
 from app.attachments.types import Attachment
 from app.channels.errors import PlatformRefused
 from app.channels.types import ChannelReply, CitedSource, InboundKind, MediaFile, StoredMessage
-from app.chat.session import Message
 from app.desk.types import State
 from app.errors import AppError, Conflict, FileRejected
 from app.idempotency.types import KeptResponse, RetryKey
 from app.ids import create_id
 from app.limits.types import Requester
+from app.turns.types import Message
 from app.types import Proof, SessionKey, Side
 from knowledge.errors import InvalidDocument
 
@@ -168,7 +169,7 @@ class Dispatcher:
     async def _build_notice(self, message: StoredMessage, key: str) -> ChannelReply:
         profile = await self._services.load_profile(message.tenant)
         said = "" if message.kind in _MEDIA else message.text  # else it is an address
-        english = is_reply_english(Question(said), profile)
+        english = is_reply_english(Question(Utterance(said)), profile)
         text = say(key, english, name=profile.get_name(english), most=self._services.max_bytes // 2**20)
         if message.kind is InboundKind.ENTER and profile.welcome_message:
             text = profile.welcome_message

@@ -27,10 +27,13 @@ from app.channels.types import (
     StoredMessage,
     StoredReply,
 )
-from app.db.base import is_due, now
+from app.db.base import now
 from app.db.engine import Database, insert_into
+from app.db.leased_queue import Backoff, LeasedQueue
 
-LONGEST_PAUSE = timedelta(hours=1)
+BACKOFF = Backoff(timedelta(seconds=5))
+_MESSAGES = LeasedQueue(Messages, held=Messages.status == QueueStatus.PENDING, lease=Messages.due_at)
+_REPLIES = LeasedQueue(Replies, held=Replies.status == QueueStatus.PENDING, lease=Replies.due_at)
 # Pause between the end of a platform's wait and sending the reply as a message of its own.
 RESPONSE_MARGIN = timedelta(seconds=1)
 # Columns of fields with another name or in another table.
@@ -71,26 +74,34 @@ class ChannelRepository:
             lambda connection: _add_messages(connection, account, given, awaited_until)
         )
 
-    async def claim_messages(self, accounts: Collection[Account], limit: int, lease: timedelta) -> list[StoredMessage]:
-        """Claims the first due message of each session; no other process gets it before the lease ends."""
-        if not await self._has_rows(_select_due_messages(accounts, lease, Messages.id)):
-            return []
-        return await self._database.transact(
-            lambda connection: _claim_messages(connection, accounts, limit, lease), durable=False
+    async def claim_messages(self, accounts: Collection[Account], limit: int, worker: str) -> list[StoredMessage]:
+        """Claims the first due message of each session."""
+        found = StoredMessage.__dataclass_fields__
+        columns = [_COLUMNS[name] if name in _COLUMNS else getattr(Messages, name) for name in found]
+        known = _match_account(Members, (Sessions.tenant_id, Sessions.account)) & (
+            Members.customer == Sessions.customer
         )
+        query = _select_due(Messages, _MESSAGES, accounts, columns, (Messages.sent_at, Messages.id)).limit(limit)
+        rows = await _MESSAGES.claim_due(self._database, query.outerjoin(Members, known), worker)
+        claimed = [StoredMessage(**dict(zip(found, row, strict=True))) for row in rows]
+        return [replace(message, kind=InboundKind(message.kind)) for message in claimed]
+
+    async def renew_message(self, message: StoredMessage, worker: str) -> bool:
+        """Renews the lease on a message; False where it is not the worker's any more."""
+        return await _MESSAGES.renew(self._database, [message.key], worker)
 
     async def settle_message(
-        self, message: StoredMessage, status: QueueStatus, pieces: Sequence[tuple[str, Payload]]
+        self, message: StoredMessage, worker: str, status: QueueStatus, pieces: Sequence[tuple[str, Payload]]
     ) -> None:
-        """Marks a message as answered and adds the pieces of the reply, unless another process has done so before."""
-        await self._database.transact(lambda connection: _settle_message(connection, message, status, pieces))
+        """Marks a message as answered and adds the pieces of the reply, unless another process has it by now."""
+        await self._database.transact(lambda connection: _settle_message(connection, message, worker, status, pieces))
 
-    async def postpone_message(self, message: StoredMessage, pause: timedelta) -> None:
-        """Plans the next try of a message that could not be answered."""
-        moment = now()
-        values = {"attempts": message.attempts + 1, "due_at": moment + pause, "updated_at": moment}
-        async with self._database.write() as connection:
-            await connection.execute(update(Messages).where(_match_message(message)).values(values))
+    async def postpone_message(self, message: StoredMessage, worker: str, at_least: timedelta) -> None:
+        """Plans the next try of a message that could not be answered. at_least: the shortest pause."""
+        moment, attempts = now(), message.attempts
+        due = moment + BACKOFF.compute_pause(attempts, at_least)
+        values = {"attempts": attempts + 1, "due_at": due, "updated_at": moment}
+        await self._database.transact(lambda connection: _MESSAGES.release(connection, message.key, worker, values))
 
     async def claim_awaited_reply(self, account: Account, message: str) -> Payload | None:
         """Returns the first piece of the reply to a message and marks it as sent; None if there is none yet, or it is
@@ -115,17 +126,20 @@ class ChannelRepository:
         mine = _match_account(Messages, account) & (Messages.id == message) & (Messages.status == QueueStatus.PENDING)
         return await self._has_rows(select(Messages.id).where(mine))
 
-    async def claim_replies(self, accounts: Collection[Account], limit: int, lease: timedelta) -> list[StoredReply]:
+    async def claim_replies(self, accounts: Collection[Account], limit: int, worker: str) -> list[StoredReply]:
         """Claims the first due piece of each session."""
-        if not await self._has_rows(_select_due_replies(accounts, lease, Replies.id)):
-            return []
-        return await self._database.transact(
-            lambda connection: _claim_replies(connection, accounts, limit, lease), durable=False
-        )
+        own = Replies.tenant_id, Replies.account, Replies.id, Replies.session_id, Replies.payload
+        columns = *own, Sessions.address, Replies.attempts
+        query = _select_due(Replies, _REPLIES, accounts, columns, (Replies.id,)).limit(limit)
+        return [StoredReply(*row) for row in await _REPLIES.claim_due(self._database, query, worker)]
 
-    async def settle_replies(self, results: Sequence[SentReply]) -> None:
+    async def renew_replies(self, replies: Sequence[StoredReply], worker: str) -> bool:
+        """Renews the leases on pieces; False where none is the worker's any more."""
+        return await _REPLIES.renew(self._database, [reply.key for reply in replies], worker)
+
+    async def settle_replies(self, results: Sequence[SentReply], worker: str) -> None:
         """Saves the results of tries."""
-        await self._database.transact(lambda connection: _settle_replies(connection, results), durable=False)
+        await self._database.transact(lambda connection: _settle_replies(connection, results, worker), durable=False)
 
     async def add_desk_replies(
         self, account: Account, session: str, seen: tuple[int, int], pieces: Sequence[tuple[str, Payload]]
@@ -274,46 +288,33 @@ def _extend_wait(connection: Connection, account: Account, message: str, until: 
     connection.execute(update(Replies).where(pending).values(due_at=until + RESPONSE_MARGIN))
 
 
-def _claim_messages(
-    connection: Connection, accounts: Collection[Account], limit: int, lease: timedelta
-) -> list[StoredMessage]:
-    found = StoredMessage.__dataclass_fields__
-    columns = [_COLUMNS[name] if name in _COLUMNS else getattr(Messages, name) for name in found]
-    known = _match_account(Members, (Sessions.tenant_id, Sessions.account)) & (Members.customer == Sessions.customer)
-    query = (
-        _select_due_messages(accounts, lease, *columns)
-        .join(Sessions, _match_session(Messages))
-        .outerjoin(Members, known)
-    )
-    query = query.order_by(Messages.sent_at, Messages.id).limit(limit)
-    rows = connection.execute(query.with_for_update(of=Messages, skip_locked=True)).all()
-    claimed = [StoredMessage(**dict(zip(found, row, strict=True))) for row in rows]
-    claimed = [replace(message, kind=InboundKind(message.kind)) for message in claimed]
-    for message in claimed:
-        connection.execute(update(Messages).where(_match_message(message)).values(due_at=now() + lease))
-    return claimed
-
-
-def _select_due_messages(accounts: Collection[Account], lease: timedelta, *columns: Any) -> Select[Any]:
-    """Selects due messages; an unfinished one blocks those that were sent after it."""
-    before = aliased(Messages)
+def _select_due(
+    table: Any, queue: LeasedQueue, accounts: Collection[Account], columns: Collection[Any], order: tuple[Any, ...]
+) -> Select[Any]:
+    """Selects due rows of messages or replies with their sessions; an unfinished one blocks those of its session that
+    come after it in their order.
+    """
+    before = aliased(table)
     earlier = exists().where(
-        before.tenant_id == Messages.tenant_id,
-        before.session_id == Messages.session_id,
+        before.tenant_id == table.tenant_id,
+        before.session_id == table.session_id,
         before.status == QueueStatus.PENDING,
-        tuple_(before.sent_at, before.id) < tuple_(Messages.sent_at, Messages.id),
+        tuple_(*(getattr(before, column.key) for column in order)) < tuple_(*order),
     )
-    due = is_due(Messages.due_at, max(LONGEST_PAUSE, lease))
-    return select(*columns).where(
-        _match_accounts(Messages, accounts), Messages.status == QueueStatus.PENDING, due, ~earlier
-    )
+    due = queue.held & BACKOFF.match_due(table.due_at) & ~earlier
+    query = select(*columns).join(Sessions, _match_session(table))
+    return query.where(_match_accounts(table, accounts), due).order_by(*order)
 
 
 def _settle_message(
-    connection: Connection, message: StoredMessage, status: QueueStatus, pieces: Sequence[tuple[str, Payload]]
+    connection: Connection,
+    message: StoredMessage,
+    worker: str,
+    status: QueueStatus,
+    pieces: Sequence[tuple[str, Payload]],
 ) -> None:
-    moment, mine = now(), _match_message(message) & (Messages.status == QueueStatus.PENDING)
-    awaited = connection.execute(select(Messages.awaited_until).where(mine).with_for_update()).first()
+    moment, own = now(), _MESSAGES.match_held([message.key], worker)
+    awaited = connection.execute(select(Messages.awaited_until).where(own).with_for_update()).first()
     if awaited is None:
         return
     values: dict[str, Any] = {
@@ -323,40 +324,14 @@ def _settle_message(
         "media": {},
         "updated_at": moment,
     }
-    connection.execute(update(Messages).where(mine).values(values))
+    _MESSAGES.release(connection, message.key, worker, values)
     due = max(moment, awaited[0] + RESPONSE_MARGIN) if awaited[0] else moment
     if pieces:
         rows = _build_reply_rows((message.tenant, message.account), message.session_id, message.id, pieces, due)
         connection.execute(insert(Replies), rows)
 
 
-def _claim_replies(
-    connection: Connection, accounts: Collection[Account], limit: int, lease: timedelta
-) -> list[StoredReply]:
-    columns = Replies.tenant_id, Replies.account, Replies.id, Replies.session_id, Replies.payload
-    query = _select_due_replies(accounts, lease, *columns, Sessions.address, Replies.attempts)
-    query = query.join(Sessions, _match_session(Replies)).order_by(Replies.id).limit(limit)
-    claimed = [StoredReply(*row) for row in connection.execute(query.with_for_update(of=Replies, skip_locked=True))]
-    for reply in claimed:
-        connection.execute(update(Replies).where(_match_reply(reply)).values(due_at=now() + lease))
-    return claimed
-
-
-def _select_due_replies(accounts: Collection[Account], lease: timedelta, *columns: Any) -> Select[Any]:
-    before = aliased(Replies)
-    earlier = exists().where(
-        before.tenant_id == Replies.tenant_id,
-        before.session_id == Replies.session_id,
-        before.status == QueueStatus.PENDING,
-        before.id < Replies.id,
-    )
-    due = is_due(Replies.due_at, max(LONGEST_PAUSE, lease))
-    return select(*columns).where(
-        _match_accounts(Replies, accounts), Replies.status == QueueStatus.PENDING, due, ~earlier
-    )
-
-
-def _settle_replies(connection: Connection, results: Sequence[SentReply]) -> None:
+def _settle_replies(connection: Connection, results: Sequence[SentReply], worker: str) -> None:
     for result in results:
         moment = now()
         values = {
@@ -366,7 +341,7 @@ def _settle_replies(connection: Connection, results: Sequence[SentReply]) -> Non
             "due_at": result.due_at or moment,
             "updated_at": moment,
         }
-        connection.execute(update(Replies).where(_match_reply(result.reply)).values(values))
+        _REPLIES.release(connection, result.reply.key, worker, values)
 
 
 def _build_reply_rows(
@@ -386,14 +361,6 @@ def _match_account(table: Any, account: tuple[Any, Any]) -> ColumnElement[bool]:
 
 def _match_accounts(table: Any, accounts: Collection[Account]) -> ColumnElement[bool]:
     return tuple_(table.tenant_id, table.account).in_(list(accounts))
-
-
-def _match_message(message: StoredMessage) -> ColumnElement[bool]:
-    return _match_account(Messages, (message.tenant, message.account)) & (Messages.id == message.id)
-
-
-def _match_reply(reply: StoredReply) -> ColumnElement[bool]:
-    return (Replies.tenant_id == reply.tenant) & (Replies.id == reply.id)
 
 
 def _match_session(table: Any) -> ColumnElement[bool]:

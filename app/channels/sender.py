@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from loguru import logger
@@ -12,7 +14,7 @@ from loguru import logger
 from app.attachments.types import extract_written_text
 from app.channels.base import Channel
 from app.channels.errors import PlatformRefused, PlatformUnavailable, describe_error
-from app.channels.repository import LONGEST_PAUSE, Account, ChannelRepository
+from app.channels.repository import BACKOFF, Account, ChannelRepository
 from app.channels.repository_desk import UnseenMessageRepository, UnseenMessages
 from app.channels.types import (
     ChannelReply,
@@ -25,16 +27,15 @@ from app.channels.types import (
 )
 from app.channels.worker import number_payloads
 from app.db.base import now
+from app.db.leased_queue import LeaseLost
 from app.limits.types import LimitKind
 from app.types import SessionKey
-from app.work_loop import WorkLoop
+from app.work_loop import WorkLoop, run_leased
 
 if TYPE_CHECKING:
     from app.limits.windows import Counters
 
 AT_ONCE = 32
-LEASE = timedelta(minutes=2)
-FIRST_PAUSE = timedelta(seconds=5)
 # Keys in the payload of a file: its id, and the notice if the platform does not take it.
 FILE, UNSENT = "attachment", "unsent"
 
@@ -89,9 +90,12 @@ class ReplyWorker(WorkLoop):
         """Adds new messages of the desk, and sends the pieces that are due."""
         for unseen in await self._news.find_unseen(self._channels):
             await self._add_desk_replies(unseen)
-        claimed = await self._repository.claim_replies(self._channels, AT_ONCE, LEASE)
+        claimed = await self._repository.claim_replies(self._channels, AT_ONCE, self._worker)
         if claimed:
-            await self._repository.settle_replies(await asyncio.gather(*map(self._try_reply, claimed)))
+            renew = partial(self._repository.renew_replies, claimed, self._worker)
+            with suppress(LeaseLost):  # their conversations were deleted
+                tried = await run_leased(asyncio.gather(*map(self._try_reply, claimed)), renew)
+                await self._repository.settle_replies(tried.result(), self._worker)
         return len(claimed)
 
     async def _add_desk_replies(self, unseen: UnseenMessages) -> None:
@@ -141,5 +145,5 @@ class ReplyWorker(WorkLoop):
     def _postpone_reply(self, reply: StoredReply, error: str, seconds: float) -> SentReply:
         if reply.attempts + 1 >= self._max_attempts:
             return SentReply(reply, QueueStatus.DEAD, error)
-        pause = max(FIRST_PAUSE * 2 ** min(reply.attempts, 12), timedelta(seconds=seconds))
-        return SentReply(reply, QueueStatus.PENDING, error, now() + min(pause, LONGEST_PAUSE))
+        pause = BACKOFF.compute_pause(reply.attempts, timedelta(seconds=seconds))
+        return SentReply(reply, QueueStatus.PENDING, error, now() + pause)

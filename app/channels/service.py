@@ -30,6 +30,7 @@ from app.channels.worker import MessageWorker, render_replies
 from app.db.base import now
 from app.errors import Conflict, NotFound
 from app.ids import create_id
+from app.work_loop import WorkLoop
 
 # Interval at which a response checks for its reply, which another process may have made.
 POLL_SECONDS = 0.25
@@ -85,7 +86,7 @@ class ChannelService:
         self._listeners = {
             one.name: Listener(one.account, one.channel, self._add_messages) for one in opened if one.channel.has_stream
         }
-        self._fetching: list[Puller | Listener] = [*self._pullers.values(), *self._listeners.values()]
+        self._fetching: list[WorkLoop] = [*self._pullers.values(), *self._listeners.values()]
 
     def start(self) -> None:
         """Starts the background tasks."""

@@ -33,7 +33,7 @@ class ChannelSessionRow(Base):
 
 class ChannelMessageRow(Base):
     """A customer's message; `id` is a digest of the platform's own. It stays after the answer, so that a
-    duplicate is recognized. `due_at`: when it may be claimed, or when the lease of its claim ends.
+    duplicate is recognized. `due_at`: when it may be claimed, or when the lease of `worker` ends.
     """
 
     __tablename__ = "channel_messages"
@@ -47,6 +47,7 @@ class ChannelMessageRow(Base):
     media: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
     status: Mapped[str] = mapped_column(String(16))
     attempts: Mapped[int]
+    worker: Mapped[str] = mapped_column(String(32), server_default="")
     awaited_until: Mapped[datetime | None]
     sent_at: Mapped[datetime]
     due_at: Mapped[datetime]
@@ -58,7 +59,7 @@ class ChannelMessageRow(Base):
 
 class ChannelReplyRow(Base):
     """One message of a reply in the platform's format. `message`: the customer's message that it answers, empty for
-    none. Ids rise with time; the pieces of a session are sent in their order.
+    none. Ids rise with time; the pieces of a session are sent in their order. `worker`, `due_at`: as of a message.
     """
 
     __tablename__ = "channel_replies"
@@ -72,6 +73,7 @@ class ChannelReplyRow(Base):
     status: Mapped[str] = mapped_column(String(16))
     attempts: Mapped[int]
     error: Mapped[str]
+    worker: Mapped[str] = mapped_column(String(32), server_default="")
     due_at: Mapped[datetime]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]

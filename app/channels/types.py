@@ -164,6 +164,11 @@ class StoredMessage:
     media: Payload = field(default_factory=dict)
     member: str = ""
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The key of its row."""
+        return self.tenant, self.account, self.id
+
 
 @dataclass(frozen=True, slots=True)
 class StoredReply:
@@ -176,6 +181,11 @@ class StoredReply:
     payload: Payload
     address: Address
     attempts: int
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The key of its row."""
+        return self.tenant, self.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 
 from loguru import logger
 
 from app.channels.base import Channel
 from app.channels.dispatcher import Dispatcher
-from app.channels.repository import LONGEST_PAUSE, Account, ChannelRepository
+from app.channels.repository import Account, ChannelRepository
 from app.channels.types import ChannelReply, Payload, QueueStatus, StoredMessage
+from app.db.leased_queue import LeaseLost
 from app.errors import AppError, InvalidRequest, RateLimited
 from app.ids import create_id
-from app.work_loop import WorkLoop
+from app.work_loop import WorkLoop, run_leased
 
 # Messages that a process answers at the same time.
 AT_ONCE = 16
-LEASE = timedelta(minutes=3)
-FIRST_PAUSE = timedelta(seconds=5)
 MAX_ATTEMPTS = 5
 
 
@@ -44,7 +44,7 @@ class MessageWorker(WorkLoop):
     async def run_round(self) -> int:
         """Starts to answer the messages that are due."""
         room = AT_ONCE - len(self._begun)
-        claimed = await self._repository.claim_messages(self._channels, room, LEASE) if room else []
+        claimed = await self._repository.claim_messages(self._channels, room, self._worker) if room else []
         for message in claimed:
             self.begin(self._answer_message(message))
         return len(claimed)
@@ -52,18 +52,25 @@ class MessageWorker(WorkLoop):
     async def _answer_message(self, message: StoredMessage) -> None:
         log = logger.bind(tenant=message.tenant, channel=message.account, session=message.session_id)
         try:
-            status, reply = QueueStatus.DONE, await self._dispatcher.answer_message(message)
+            renew = partial(self._repository.renew_message, message, self._worker)
+            answered = await run_leased(self._dispatcher.answer_message(message), renew)
+            status, reply = QueueStatus.DONE, answered.result()
+        except LeaseLost:
+            log.warning("a message of a channel is not answered here: another process has it, or it was deleted")
+            return
         except (RateLimited, InvalidRequest) as error:
             status, reply = QueueStatus.DONE, self._dispatcher.build_refusal(message, error)
         except Exception as error:  # whatever an outage raises, the customer is answered later, or gets a notice
             if message.attempts + 1 < MAX_ATTEMPTS:
                 log.opt(exception=error).warning("a message of a channel cannot be answered yet")
-                await self._repository.postpone_message(message, _compute_pause(message, error))
+                wanted = error.details.get("retry_after", 0) if isinstance(error, AppError) else 0
+                await self._repository.postpone_message(message, self._worker, timedelta(seconds=wanted))
                 return
             log.opt(exception=error).error("a message of a channel is given up")
             status, reply = QueueStatus.DEAD, await self._dispatcher.build_apology(message)
         channel = self._channels[message.tenant, message.account]
-        await self._repository.settle_message(message, status, render_replies(channel, reply) if reply else [])
+        pieces = render_replies(channel, reply) if reply else []
+        await self._repository.settle_message(message, self._worker, status, pieces)
         self._on_answered()
 
 
@@ -76,10 +83,3 @@ def number_payloads(drawn: Sequence[Payload]) -> list[tuple[str, Payload]]:
     """Gives messages ids that rise in their order."""
     start = create_id()
     return [(f"{start[:-4]}{number:04x}", payload) for number, payload in enumerate(drawn)]
-
-
-def _compute_pause(message: StoredMessage, error: Exception) -> timedelta:
-    """Returns the pause before the next try: doubled each time, and at least as long as the error says."""
-    wanted = timedelta(seconds=error.details.get("retry_after", 0) if isinstance(error, AppError) else 0)
-    doubled: timedelta = FIRST_PAUSE * 2**message.attempts
-    return min(max(doubled, wanted), LONGEST_PAUSE)

@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from loguru import logger
 
 from agents.base import stream_answer
-from agents.bids import TurnEvidence
 from agents.decision import Decision
 from agents.markup import clean_events
 from agents.pages import complete_from_page
 from agents.screening.types import Reason
-from agents.types import Answer, Done, Meta, Outcome, Question, Routed, SubQuestion, Usage
-from agents.understanding.context import build_part_context, build_search_context
-from agents.understanding.facts import has_all_facts
+from agents.search_context import build_part_context, build_search_context
+from agents.turn_evidence import TurnEvidence
+from agents.types import Answer, Done, Findings, Meta, Outcome, Question, Routed, SubQuestion, Usage
+from agents.understanding.spelling import correct_spelling
+from agents.understanding.utterance import RewriteKind
 from app.chat.account import Account
 from app.chat.evidence import Team, collect_evidence
 from app.chat.flight import Events
@@ -26,20 +27,17 @@ from app.metrics import Metrics
 from knowledge import continuity
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
-from knowledge.spelling import BaseSpeller
 from knowledge.tracing import run_in_span, start_span
-from knowledge.types import Vector
+from knowledge.types import QuestionVectors, Vector
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedMessage:
-    """A message as its tenant's team gets it. picked: it chose of what the last reply offered; rejected: why nobody is
-    to answer it.
-    """
+    """A message as its tenant's team gets it. findings: its vectors; rejected: why nobody is to answer it."""
 
     team: Team
     question: Question
-    picked: bool
+    findings: Findings
     rejected: Reason | None
 
 
@@ -75,18 +73,16 @@ class AnswerPipeline:
                 yield event
             self._metrics.add_answer(tenant, answer)
             return
-        asked = heard.question
         turn, decision = await self.decide(heard, account)
         self._metrics.add_route(tenant, turn.route)
         account.add_usage(Usage(), turn.route.degraded)
         question = replace(turn.question, max_calls=max(question.max_calls - account.usage.calls, 0))
         if len(decision.intents) > 1:  # who else speaks answers some of the questions
-            question = replace(question, sub_questions=())
+            question = replace(question, sub_questions=tuple(one for one in question.sub_questions if one.by_model))
         intent = "+".join(decision.intents)
-        read = question.rewrite if question.rewrite != asked.rewrite else None
-        yield Routed(question.complete_text, turn.route, decision, read, turn.retrieval, team.basis)
+        yield Routed(question.utterance, turn.route, decision, turn.retrieval, team.basis)
         acting = run_in_span(
-            team.roster.run(question, decision.intents), start_span("agent", {"yingda.intent": intent})
+            team.roster.run(question, turn.findings, decision.intents), start_span("agent", {"yingda.intent": intent})
         )
         async with aclosing(clean_events(acting)) as events:
             async for event in events:
@@ -101,46 +97,48 @@ class AnswerPipeline:
         """Prepares a message for the search: embeds it, corrects its typos, splits it into its questions and screens
         it.
         """
-        picked, embedder = question.rewrite is not None, team.embedder
-        embedding = asyncio.create_task(_embed_text(embedder, question.normalized_text), name="embedding")
+        utterance, embedder = question.utterance, team.embedder
+        embedding = asyncio.create_task(_embed_text(embedder, utterance.normalized), name="embedding")
         context = build_search_context(question)
-        behind = continuity.build_contextual_message(question.normalized_text, context) if context else None
+        behind = continuity.build_contextual_message(utterance.normalized, context) if context else None
         told = asyncio.create_task(_embed_text(embedder, behind))
-        if not picked:
-            question = replace(question, sub_questions=tuple(map(SubQuestion, question.reading.sub_question_texts)))
+        if utterance.get_rewrite(RewriteKind.CHOICE) is None:
+            question = replace(question, sub_questions=tuple(map(SubQuestion, utterance.reading.sub_question_texts)))
         parts = asyncio.create_task(_embed_parts(embedder, question), name="parts")
         screening = team.screening()
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
-            seen = screening.extract_features(question.text) if screening else None
-            corrected = await correct_spelling(team.speller, question)
-            question = replace(question, vector=await embedding, context_vector=await told, sub_questions=await parts)
+            seen = screening.extract_features(utterance.original) if screening else None
+            corrected = await correct_spelling(team.speller, utterance)
+            findings = Findings(QuestionVectors(await embedding, await told), await parts)
         finally:
             for task in (embedding, told, parts):
                 task.cancel()
         account.record_step("embed")
         with start_span("screen"):
-            reason = screening.check(question.text, question.vector, seen).reason if screening else None
+            reason = screening.check(utterance.original, findings.vectors.alone, seen).reason if screening else None
         account.record_step("screen")
-        return PreparedMessage(team, complete_from_page(replace(question, rewrite=corrected)), picked, reason)
+        question = complete_from_page(replace(question, utterance=corrected))
+        return PreparedMessage(team, question, findings, reason)
 
     async def decide(self, heard: PreparedMessage, account: Account) -> tuple[TurnEvidence, Decision]:
         """Collects the evidence for a message and decides which agents answer it."""
-        turn = await collect_evidence(heard.team, heard.question, account, picked=heard.picked)
+        turn = await collect_evidence(heard.team, heard.question, heard.findings, account)
         with start_span("decide"):
             return turn, heard.team.roster.decide(turn)
 
 
-async def _embed_parts(embedder: Embedder, question: Question) -> tuple[SubQuestion, ...]:
+async def _embed_parts(embedder: Embedder, question: Question) -> dict[SubQuestion, QuestionVectors]:
     """Embeds each question of the message, by itself and together with what was talked about before."""
 
-    async def embed_part(place: int, part: SubQuestion) -> SubQuestion:
+    async def embed_part(place: int, part: SubQuestion) -> QuestionVectors:
         context = build_part_context(question, place)
         told = continuity.build_contextual_message(part.text, context) if context else None
-        vector, behind = await asyncio.gather(_embed_text(embedder, part.text), _embed_text(embedder, told))
-        return replace(part, vector=vector, context_vector=behind)
+        return QuestionVectors(*await asyncio.gather(_embed_text(embedder, part.text), _embed_text(embedder, told)))
 
-    return tuple(await asyncio.gather(*(embed_part(place, part) for place, part in enumerate(question.sub_questions))))
+    parts = question.sub_questions
+    vectors = await asyncio.gather(*(embed_part(place, part) for place, part in enumerate(parts)))
+    return dict(zip(parts, vectors, strict=True))
 
 
 async def _embed_text(embedder: Embedder, text: str | None) -> Vector | None:
@@ -155,14 +153,3 @@ async def _embed_text(embedder: Embedder, text: str | None) -> Vector | None:
     except EmbeddingUnavailable as error:
         logger.opt(exception=error).warning("turn without embedding")
         return None
-
-
-async def correct_spelling(speller: BaseSpeller, question: Question) -> str | None:
-    """Returns the question's rewrite with typos corrected. The original is searched as well, and no number
-    may change.
-    """
-    asked = question.rewrite or question.normalized_text
-    corrected = (await speller.correct(asked)).text
-    if corrected == asked or not has_all_facts(asked, corrected):
-        return question.rewrite
-    return corrected

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import replace
@@ -11,13 +10,14 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from app.chat.flight import Flight
+from app.chat.parts import get_container
 from app.chat.schemas import ChatRequest, ChatResponse
-from app.chat.session import Message
-from app.chat.stream import HEADERS, RESTARTING, encode_frames, encode_kept_response, stream_with_pings
+from app.chat.stream import HEADERS, encode_frames, encode_kept_response, stream_with_pings
 from app.chat.streams import OpenStream, build_stream_response
 from app.chat.types import ChatEvent, TurnDone
-from app.errors import Overloaded, RateLimited, ShuttingDown, describe
-from app.http.deps import TurnTenant, get_container, read_proof
+from app.errors import Forbidden, Overloaded, RateLimited, describe
+from app.http.context import read_traceparent
+from app.http.deps import TurnTenant, read_proof
 from app.http.direct import DirectRoute
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import list_failures
@@ -27,7 +27,7 @@ from app.idempotency.types import KeptResponse, RetryKey
 from app.ids import create_id
 from app.limits.leases import Lease
 from app.search.filter_requests import filter_from
-from app.types import SessionKey
+from app.turns.types import Message
 from knowledge.text import clean
 
 router = APIRouter(
@@ -37,7 +37,7 @@ router = APIRouter(
 )
 
 # Told by the status; whatever else goes wrong with a stream is told within it.
-_REFUSALS = RateLimited, Overloaded
+_REFUSALS = Forbidden, RateLimited, Overloaded
 
 
 @router.post("", response_model=ChatResponse, responses=list_failures(404, 409))
@@ -69,51 +69,25 @@ async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -
 
 async def _open_stream(message: Message, key: RetryKey | None, request: Request, lease: Lease) -> Response:
     if key is None:
-        return await _stream_response(await _claim_events(message, request), request, lease)
+        return await _stream_response(_record_turn(message, request), request, lease)
     retries = get_container(request).retries
     attempt = await retries.begin(key)
     if isinstance(attempt, KeptResponse):
         return OpenStream(encode_kept_response(attempt), lease, HEADERS | REPLAYED)
-    begun: asyncio.Future[AsyncGenerator[ChatEvent, None]] = asyncio.get_running_loop().create_future()
-    retries.keep(_run_to_end(message, request, attempt, begun))
-    return await _stream_response(await begun, request, lease)
+    flight: Flight[ChatEvent] = Flight(_record_turn(replace(message, attempt=attempt), request))
+    retries.keep(_run_to_end(flight, attempt))
+    return await _stream_response(flight.follow(), request, lease)
 
 
-async def _run_to_end(
-    message: Message, request: Request, attempt: RequestAttempt, begun: asyncio.Future[AsyncGenerator[ChatEvent, None]]
-) -> None:
-    """Runs a turn to its end even if its client leaves. begun: is given the turn's events, or the error why there are
-    none.
-    """
+async def _run_to_end(flight: Flight[ChatEvent], attempt: RequestAttempt) -> None:
+    """Follows a turn to its end even if its client leaves, and keeps its result."""
+    done = None
     async with attempt:
-        try:
-            events = await _claim_events(replace(message, attempt=attempt), request)
-        except BaseException as error:  # raised where it is waited for
-            if not begun.done():
-                begun.set_exception(error if isinstance(error, Exception) else ShuttingDown(RESTARTING))
-            if isinstance(error, Exception):
-                return
-            raise
-        flight: Flight[ChatEvent] = Flight(events)
-        if not begun.done():
-            begun.set_result(flight.follow())
-        done = None
         with suppress(Exception):  # noted where it is raised, and told to the client, who follows the same events
             async for event in flight.follow():
                 done = event if isinstance(event, TurnDone) else done
         if done is not None:
             await attempt.finish(done.reply)
-
-
-async def _claim_events(message: Message, request: Request) -> AsyncGenerator[ChatEvent, None]:
-    """Checks the claim on the conversation and returns the events of the turn. This happens before the response begins,
-    because its status cannot change afterwards. Raises Forbidden.
-    """
-    wiring = get_container(request)
-    claim = await wiring.access.claim(
-        SessionKey(message.tenant, message.session_id), message.proof, new=message.new_session
-    )
-    return _record_outcome(wiring.chat.stream_events(replace(message, claim=claim)), request)
 
 
 async def _stream_response(events: AsyncIterator[ChatEvent], request: Request, lease: Lease) -> Response:
@@ -123,12 +97,12 @@ async def _stream_response(events: AsyncIterator[ChatEvent], request: Request, l
     )
 
 
-async def _record_outcome(events: AsyncGenerator[ChatEvent, None], request: Request) -> AsyncGenerator[ChatEvent, None]:
-    """Passes the events on, and records the outcome for the access log and an error for the error log: the status of
-    the response was sent already.
+async def _record_turn(message: Message, request: Request) -> AsyncGenerator[ChatEvent, None]:
+    """Yields the events of the turn, and records the outcome for the access log and an error for the error log: the
+    status of the response was sent already.
     """
     try:
-        async with aclosing(events):
+        async with aclosing(get_container(request).chat.stream_events(message)) as events:
             async for event in events:
                 if isinstance(event, TurnDone):
                     request.state.outcome = event.answer.outcome.value
@@ -151,6 +125,7 @@ async def _build_message(body: ChatRequest, request: Request, tenant: str) -> tu
         user_id=proof.caller or user_id,
         channel=clean(body.channel),
         trace_id=request_id_of(request),
+        traceparent=read_traceparent(request),
         page=body.page.build_page() if body.page else None,
         new_session=body.session_id is None,
         proof=proof,

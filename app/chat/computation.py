@@ -10,12 +10,12 @@ from agents.types import Question
 from agents.wording.catalogue import say
 from app.chat.answer_pipeline import AnswerPipeline
 from app.chat.flight import Events
-from app.chat.session import Message
 from app.errors import QueueTimeout
 from app.limits.slots import TurnSlots
 from app.limits.types import LimitKind
 from app.limits.urgent import PATIENCE_SECONDS, UrgentReplies
 from app.metrics import Metrics
+from app.turns.types import Message
 
 
 class ComputationPool:
@@ -33,7 +33,7 @@ class ComputationPool:
 
         def get_patience() -> float:
             nonlocal urgent
-            urgent = self._urgent.is_urgent(question.text)
+            urgent = self._urgent.is_urgent(question.utterance.original)
             return PATIENCE_SECONDS if urgent else self._slots.seconds
 
         sender = message.sender.key, message.sender.address

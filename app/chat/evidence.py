@@ -5,25 +5,36 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from loguru import logger
 
-from agents.bids import TurnEvidence
-from agents.curated.types import CuratedAnswers, CuratedMatch
 from agents.model_reading import ModelReader, ModelReading, can_be_read
 from agents.question_search import Searcher, search_question
 from agents.registry import Roster
 from agents.router import Router, apply_named_intents
 from agents.routing.types import OFF_TOPIC, Band, Intent, Route
 from agents.screening.classifier import Screening
-from agents.types import Question, Usage
+from agents.turn_evidence import TurnEvidence
+from agents.types import CuratedMatch, Findings, Question, Usage
+from agents.understanding.spelling import correct_text
+from agents.understanding.utterance import RewriteKind
 from app.chat.account import Account
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import KnowledgeError
 from knowledge.spelling import BaseSpeller
 from knowledge.tracing import start_span
-from knowledge.types import DocumentMeta, GateVerdict, Retrieval
+from knowledge.types import DocumentMeta, Retrieval, Vector
+
+
+class CuratedAnswers(Protocol):
+    """The entries of one tenant."""
+
+    async def match(self, question: Question, vector: Vector | None) -> CuratedMatch | None:
+        """Returns the entry that is likeliest to answer the complete question; None where none is near.
+
+        Raises nothing where the embedder is out of reach: exact wordings are found without it.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +59,41 @@ class Team:
     curated: CuratedAnswers | None = None
 
 
-async def collect_evidence(team: Team, question: Question, account: Account, *, picked: bool = False) -> TurnEvidence:
-    """What the agents bid on. picked: the message chose of what the last reply offered, so that nothing is unclear.
+async def collect_evidence(team: Team, question: Question, findings: Findings, account: Account) -> TurnEvidence:
+    """What the agents bid on.
 
     A model reads what comes behind other messages while it is searched and routed, and what these leave in doubt
-    afterwards. What was found is judged by a model once: as soon as the question is understood. Whoever is in danger or
-    beside themselves waits for no model.
+    afterwards; a choice of what the last reply offered is clear. What was found is judged by a model once: as soon as
+    the question is understood. Whoever is in danger or beside themselves waits for no model.
+
+    findings: the vectors alone.
     """
+    picked = question.utterance.get_rewrite(RewriteKind.CHOICE) is not None
     model = team.understanding if not picked and can_be_read(question) else None
     model = model if model and model.trusted() else None
     reading = asyncio.create_task(model.read(question), name="understanding") if model and question.history else None
     try:
-        route, searched = await _search_and_route(team, question, team.searcher if reading is None else team.unread)
-        turn = team.roster.build_evidence(searched, route)
+        searcher = team.searcher if reading is None else team.unread
+        turn = team.roster.build_evidence(question, *await _search_and_route(team, question, findings, searcher))
         account.record_step("route")
         if model is None or turn.is_urgent or (reading is None and not is_in_doubt(turn)):
             account.add_usage(_get_usage_so_far(reading) if reading else Usage())
             return turn
-        understood = await (reading or model.read(question))
+        understood = await _correct_questions(team.speller, await (reading or model.read(question)))
     finally:
         if reading is not None:
             reading.cancel()
     account.add_usage(understood.usage, understood.degraded)
     judged = reading is None or team.unread is team.searcher
-    turn = await _apply_reading(team, question, turn, understood, judged=judged)
+    turn = await _apply_reading(team, turn, understood, judged=judged)
     account.record_step("understand")
     return turn
+
+
+async def _correct_questions(speller: BaseSpeller, understood: ModelReading) -> ModelReading:
+    """Returns the reading without the typos that a model took over from the message."""
+    questions = [await correct_text(speller, question) for question in understood.questions]
+    return replace(understood, questions=tuple(questions))
 
 
 def _get_usage_so_far(reading: asyncio.Task[ModelReading]) -> Usage:
@@ -89,53 +109,54 @@ def is_in_doubt(turn: TurnEvidence) -> bool:
     return (looked_up and not turn.is_answerable) or (trace.band is Band.LOW and bool(trace.scores))
 
 
-async def _apply_reading(
-    team: Team, question: Question, turn: TurnEvidence, understood: ModelReading, *, judged: bool
-) -> TurnEvidence:
+async def _apply_reading(team: Team, turn: TurnEvidence, understood: ModelReading, *, judged: bool) -> TurnEvidence:
     """Updates the evidence with what a model read in the message. Searches and routes again where the reading changed
     the question, or where what was found was not judged yet. A model that calls a message off-topic does not overrule
     passages that answer it.
     """
-    heard = understood.apply_to(question)
-    route, searched = turn.route, replace(heard, retrieval=turn.retrieval, curated=turn.question.curated)
-    if not judged or (heard.rewrite, heard.slots) != (question.rewrite, question.slots):
-        route, searched = await _search_and_route(team, heard, team.searcher)
-    answered = searched.retrieval is not None and searched.retrieval.verdict is GateVerdict.PASS
-    intents = understood.intents.difference(OFF_TOPIC) if answered else understood.intents
-    return replace(turn, question=searched, route=apply_named_intents(route, intents))
+    question = understood.apply_to(turn.question)
+    before, after = turn.question.utterance, question.utterance
+    turn = replace(turn, question=question)
+    if not judged or (after.rewrite, after.slots) != (before.rewrite, before.slots):
+        findings, route = await _search_and_route(team, question, turn.findings, team.searcher)
+        turn = replace(turn, findings=findings, route=route)
+    intents = understood.intents.difference(OFF_TOPIC) if turn.is_answerable else understood.intents
+    return replace(turn, route=apply_named_intents(turn.route, intents))
 
 
-async def _search_and_route(team: Team, question: Question, searcher: Searcher) -> tuple[Route, Question]:
-    """Routes the question and searches for it at the same time. Returns the route, and the question with what was
-    found.
-    """
+async def _search_and_route(
+    team: Team, question: Question, findings: Findings, searcher: Searcher
+) -> tuple[Findings, Route]:
+    """Routes the question and searches for it at the same time. Returns what was found, and the route."""
     route, found, curated = await asyncio.gather(
-        _route_question(team, question), _search_passages(searcher, question), _match_curated(team, question)
+        _route_question(team, question, findings),
+        _search_passages(searcher, question, findings),
+        _match_curated(team, question, findings),
     )
-    return route, replace(question, retrieval=found, curated=curated)
+    return replace(findings, retrieval=found, curated=curated), route
 
 
-async def _route_question(team: Team, question: Question) -> Route:
+async def _route_question(team: Team, question: Question, findings: Findings) -> Route:
     with start_span("route"):
-        return await team.router.route(question)
+        return await team.router.route(question, findings.vectors.alone)
 
 
-async def _match_curated(team: Team, question: Question) -> CuratedMatch | None:
+async def _match_curated(team: Team, question: Question, findings: Findings) -> CuratedMatch | None:
     if team.curated is None:
         return None
     with start_span("curated"):
-        match = await team.curated.match(question)
+        match = await team.curated.match(question, findings.vectors.alone)
     # An entry is in no folder and of no category: where these count it answers only if it is named itself.
     return match if match and question.where.matches(DocumentMeta(match.entry.id, "", "")) else None
 
 
-async def _search_passages(searcher: Searcher, question: Question) -> Retrieval | None:
+async def _search_passages(searcher: Searcher, question: Question, findings: Findings) -> Retrieval | None:
     """Searches the knowledge base, whatever kind of message it is. None while it is out of order; the agent that needs
     it then meets the error itself.
     """
     try:
         with start_span("search"):
-            return await search_question(searcher, question)
+            return await search_question(searcher, question, findings)
     except KnowledgeError as error:
         logger.opt(exception=error).warning("turn without a search")
         return None

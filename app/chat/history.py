@@ -6,15 +6,16 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agents.dialogue import build_state
 from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import split_sentences
-from agents.types import Question, Turn
+from agents.types import Question
 from agents.understanding.followups import find_choice, rewrite_by_rules
-from agents.understanding.reading import Reading
-from agents.understanding.state import NOTHING_SAID, DialogueState, build_state
-from app.chat.session import Message
+from agents.understanding.state import NOTHING_SAID, DialogueState, Turn
+from agents.understanding.utterance import RewriteKind, Utterance
 from app.conversations.rows import read_proposal, select_readable
 from app.conversations.types import TurnRow
+from app.turns.types import Message
 from app.types import SessionKey
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class History:
         self._rows_to_model = rows_to_model
         self._texts = texts
 
-    async def build_question(self, message: Message, reading: Reading) -> Question:
+    async def build_question(self, message: Message, utterance: Utterance) -> Question:
         """Builds the question with its history, what it picks or leaves out, and what the last turn proposed."""
         rows = await self._load_rows(message)
         turns: tuple[Turn, ...] = ()
@@ -57,18 +58,16 @@ class History:
                 else self._select_readable(message, rows)
             )
         return Question(
-            reading.text,
-            reading=reading,
-            rewrite=find_choice(reading, turns),
-            follow_up=rewrite_by_rules(reading.text, turns),
+            _complete_utterance(utterance, turns),
             history=turns,
             summary=await self._summarize_earlier(message)
             if self._turns and self._turns in (len(turns), len(rows))
             else "",
             page=message.page,
             caller=message.caller,
+            sender=message.sender,
             where=message.where,
-            pictured=await self._read_pictures(message, rows) if reading.text else (),
+            pictured=await self._read_pictures(message, rows) if utterance.original else (),
             state=self._derive_state(message, rows),
             session=message.session_id,
             proposal=read_proposal(rows[-1]) if rows and rows[-1].rows_of in ("", message.caller) else None,
@@ -109,7 +108,7 @@ class History:
     async def _summarize_earlier(self, message: Message) -> str:
         """Lists the questions before the turns in view, each of them cut, the latest ones kept."""
         if message.history:
-            asked = [turn.question for turn in message.history[: -self._turns][-SUMMARISED:]]
+            asked = [turn.utterance.original for turn in message.history[: -self._turns][-SUMMARISED:]]
         else:
             known = ("", message.caller) if self._rows_to_model() else ("",)
             asked = await self._conversations.load_earlier_questions(
@@ -118,9 +117,16 @@ class History:
         return "；".join(dict.fromkeys(question[:SUMMARISED_CHARS] for question in asked))
 
 
+def _complete_utterance(utterance: Utterance, turns: Sequence[Turn]) -> Utterance:
+    """Completes an utterance by what it leaves out, and by what it chooses, which alone is surely meant."""
+    completed = utterance.add_rewrite(rewrite_by_rules(utterance.original, turns), RewriteKind.RULES, searched=False)
+    return completed.add_rewrite(find_choice(utterance.reading, turns), RewriteKind.CHOICE)
+
+
 def _rewrite_turns(history: Iterable[Turn]) -> tuple[Turn, ...]:
     """Rewrites the turns that a client sent along, each in the light of those before it."""
     turns: list[Turn] = []
     for turn in history:
-        turns.append(replace(turn, complete_text=rewrite_by_rules(turn.question, turns) or turn.question))
+        rewrite = rewrite_by_rules(turn.utterance.original, turns)
+        turns.append(replace(turn, utterance=turn.utterance.add_rewrite(rewrite, RewriteKind.RULES)))
     return tuple(turns)

@@ -104,7 +104,12 @@ class HotCache:
         if version is None or version.size == 0:
             return CacheResult(compute(), cached=False)
         key = CacheKey(
-            tenant, version, normalize_question(question.text), question.page, question.caller, question.where.key
+            tenant,
+            version,
+            normalize_question(question.utterance.original),
+            question.page,
+            question.caller,
+            question.where.key,
         )
         stats = self.get_stats(tenant)
         shared = key._replace(caller="")

@@ -10,17 +10,19 @@ from fastapi import APIRouter, Request, Response
 
 from app.chat.openai_format import MODEL, PING, ChunkWriter, build_completion, build_failure
 from app.chat.openai_schemas import CompletionRequest
-from app.chat.session import Message
+from app.chat.parts import Wiring, get_container
 from app.chat.stream import Items, stream_with_pings
 from app.chat.streams import build_stream_response
 from app.chat.types import TurnDone
 from app.errors import NotFound, describe
-from app.http.deps import TenantId, TurnTenant, Wiring, get_container, read_proof
+from app.http.context import read_traceparent
+from app.http.deps import TenantId, TurnTenant, read_proof
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.ids import create_id
 from app.search.filter_requests import filter_from
+from app.turns.types import Message
 from knowledge.text import clean
 
 CHANNEL = "openai"
@@ -94,6 +96,7 @@ async def _build_message(body: CompletionRequest, request: Request, tenant: str)
         user_id=proof.caller or user_id,
         channel=CHANNEL,
         trace_id=request_id_of(request),
+        traceparent=read_traceparent(request),
         new_session=session_id is None,
         history=body.build_history() if session_id is None else (),
         proof=proof,

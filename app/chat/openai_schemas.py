@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, WithJsonSchema
 
-from agents.types import Turn
+from agents.understanding.state import Turn
+from agents.understanding.utterance import Utterance
 from app.chat.openai_allowed_values import AllowedValues
 from app.chat.openai_limits import ReplyLimits
 from app.chat.schemas import FILTER, MAX_BODY_CHARS
@@ -183,4 +184,4 @@ class CompletionRequest(BaseModel):
 
 def _build_turn(asked: list[str], replied: list[str]) -> Turn:
     question = "\n".join(asked)
-    return Turn(question, question, "\n".join(replied))
+    return Turn(Utterance(question), "\n".join(replied))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Replace, Token
 from agents.verification.marks import strip_marks
-from app.conversations.types import Claim
+from app.turns.types import Claim
 from app.types import Proof, SessionKey
 
 

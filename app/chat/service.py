@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents.base import stream_answer
+from agents.dialogue import ATTACHMENT, add_turn
 from agents.llm.calls import record_calls
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Evidence, Meta, ModelCall, Outcome, Question, Replace, Routed, Token, Usage
-from agents.understanding.reading import Reading, read
-from agents.understanding.state import ATTACHMENT
+from agents.understanding.reading import Reading
+from agents.understanding.utterance import RewriteKind, Utterance
 from app.attachments.service import AttachmentService
 from app.attachments.types import PICTURE_SENT, build_display_text
 from app.chat.account import Account
@@ -23,22 +24,20 @@ from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.hot_cache import CacheResult, HotCache
 from app.chat.running_answers import RunningAnswers
-from app.chat.session import Message, Sessions
+from app.chat.session import Sessions
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.contacts.places import read_place
 from app.conversations.access import Access
 from app.conversations.rows import find_rows_owner
 from app.conversations.turn_log import TurnLog
-from app.conversations.types import Claim, NewTurn
 from app.desk.gate import DeskGate, DeskReply
-from app.desk.types import Opening, QueueState
+from app.desk.types import QueueState
 from app.ids import create_id
 from app.limits.service import RateLimits
 from app.metrics import Metrics
 from app.privacy import find_personal_data
-from app.request_ids import get_traceparent
 from app.telemetry.service import Turns, begin_nothing
-from app.traces.types import TurnTrace
+from app.turns.types import Claim, Message, NewTurn, Opening, TurnTrace
 from app.types import SessionKey, Side
 from knowledge.text import clean
 from knowledge.tracing import run_within
@@ -103,33 +102,34 @@ class ChatService:
         ) as turn.within_limits:
             with self._metrics.turn(message.tenant), turn.record_span():
                 with turn.span.start_child("guard"):
-                    text = self._check_message(message)
+                    checked = self._check_message(message)
                 turn.account.record_step("guard")
-                if not text.text:
-                    assert text.rejected is not None
+                if not checked.utterance.original:
+                    assert checked.rejected is not None
                     async for notice in turn.stream_rejection(
-                        text.rejected, await self._reply_to_rejected(message, text.rejected)
+                        checked.rejected, await self._reply_to_rejected(message, checked.rejected)
                     ):
                         yield notice
                     return
                 async with self._sessions.lock_session(message):
                     message = await self._claim_session(message, turn)
                     message = await self._load_attachments(message)
-                    text = text.fill_text(message)
+                    checked = checked.fill_text(message)
+                    utterance = checked.utterance
                     again = False
                     while not turn.finished:  # once more when the session changed hands before the end
-                        held = await self._desk.decide_before_answer(message, text.text, again=again)
+                        held = await self._desk.decide_before_answer(message, utterance, again=again)
                         again = True
                         if held is not None:
-                            events = self._forward_to_desk(message, text.text, held, turn)
-                        elif text.rejected is not None:
-                            waiting = await self._desk.get_waiting_state(message, text.text)
+                            events = self._forward_to_desk(message, utterance, held, turn)
+                        elif checked.rejected is not None:
+                            waiting = await self._desk.get_waiting_state(message, utterance)
                             if self._desk.is_silent(message):  # somebody accepted meanwhile, and reads it
                                 continue
-                            told = await self._reply_to_rejected(message, text.rejected)
-                            events = turn.stream_rejection(text.rejected, told, waiting)
+                            told = await self._reply_to_rejected(message, checked.rejected)
+                            events = turn.stream_rejection(checked.rejected, told, waiting)
                         else:
-                            events = self._answer_with_agents(message, text.text, turn)
+                            events = self._answer_with_agents(message, utterance, turn)
                         async with aclosing(events):
                             async for event in events:
                                 yield event
@@ -138,11 +138,8 @@ class ChatService:
         """Checks the claim on the session while no other turn of it runs: of two turns that begin it, one wins. Raises
         Forbidden.
         """
-        claim = message.claim
-        if claim is None or claim.first or claim.issued:
-            key = SessionKey(message.tenant, message.session_id)
-            claim = await self._access.claim(key, message.proof, new=message.new_session)
-        turn.claim = claim
+        key = SessionKey(message.tenant, message.session_id)
+        turn.claim = claim = await self._access.claim(key, message.proof, new=message.new_session)
         if claim.found:
             self._sessions.remember_session(message)
         if claim.first and not message.new_session:
@@ -163,20 +160,22 @@ class ChatService:
         checked for being empty or too long.
         """
         if message.attachments and not message.text.strip():
-            return _CheckedMessage(PICTURE_SENT)
+            return _CheckedMessage(Utterance(PICTURE_SENT))
         text = self._guard.check(message.text)
         if not isinstance(text, Rejected):
-            return _CheckedMessage(text)
+            return _CheckedMessage(Utterance(text))
         readable = text.reason not in (Reason.EMPTY, Reason.TOO_LONG) and self._desk.is_at_desk(message)
-        return _CheckedMessage(clean(message.text).strip() if readable else "", text)
+        return _CheckedMessage(Utterance(clean(message.text).strip() if readable else ""), text)
 
     async def _reply_to_rejected(self, message: Message, rejected: Rejected) -> str:
-        return await self._guard.build_reply(message.tenant, Question(message.text), rejected)
+        return await self._guard.build_reply(message.tenant, Question(Utterance(message.text)), rejected)
 
-    async def _answer_with_agents(self, message: Message, text: str, turn: _Turn) -> AsyncGenerator[ChatEvent]:
+    async def _answer_with_agents(
+        self, message: Message, utterance: Utterance, turn: _Turn
+    ) -> AsyncGenerator[ChatEvent]:
         """Answers by the agents, unless a person takes the session meanwhile."""
         with self._stops.track_answer(SessionKey(message.tenant, message.session_id), turn.claim) as running:
-            question, served = await self._get_answer(message, text, turn)
+            question, served = await self._get_answer(message, utterance, turn)
             if turn.spoken:
                 yield Replace("")
             said = running.follow(served.events, whole=served.whole)
@@ -189,7 +188,10 @@ class ChatService:
                             yield turn.build_started(event)
                     elif isinstance(event, Routed):
                         turn.routed = event
-                        question = replace(question, rewrite=event.rewrite or question.rewrite)
+                        # Kept is what a model read; typos and this page's subject are of no use to later turns.
+                        model = event.utterance.get_rewrite(RewriteKind.MODEL)
+                        understood = question.utterance.add_rewrite(model, RewriteKind.MODEL)
+                        question = replace(question, utterance=understood)
                         yield event
                     elif isinstance(event, Done):
                         decided = await self._desk.decide_after_answer(message, question, event.answer)
@@ -205,13 +207,13 @@ class ChatService:
                         yield event
 
     async def _forward_to_desk(
-        self, message: Message, text: str, held: DeskReply, turn: _Turn
+        self, message: Message, utterance: Utterance, held: DeskReply, turn: _Turn
     ) -> AsyncGenerator[ChatEvent]:
         """Forwards the message to the person who has the session, or will have it. What the bot began to say is
         withdrawn.
         """
         done = turn.build_done(held.answer, cached=False, handoff=held.queue)
-        question = Question(text, caller=message.caller)
+        question = Question(utterance, caller=message.caller)
         if await self._persist_turn(message, question, turn, done, for_desk=held.forward):
             if not turn.begun:
                 yield turn.build_started(Meta(held.answer.agent, held.answer.intent))
@@ -219,18 +221,19 @@ class ChatService:
             yield TurnHandoff(held.queue)
             yield done
 
-    async def _get_answer(self, message: Message, text: str, turn: _Turn) -> tuple[Question, CacheResult]:
+    async def _get_answer(self, message: Message, utterance: Utterance, turn: _Turn) -> tuple[Question, CacheResult]:
         """Gets the answer from the cache where everybody may be told the same, else computes it for this customer.
         Beyond the limits only urgent messages are answered, by rules.
         """
         if not turn.within_limits:
-            question = Question(text, caller=message.caller, session=message.session_id)
+            question = Question(utterance, caller=message.caller, sender=message.sender, session=message.session_id)
             return question, CacheResult(self._limits.urgent.run(question), cached=False)
         if message.attached and not message.text.strip():
-            return await self._confirm_attachment(message, text)
-        reading = read(text)
-        if await self._can_share_answer(message, reading):
-            question = Question(text, page=message.page, caller=message.caller, where=message.where, reading=reading)
+            return await self._confirm_attachment(message, utterance)
+        if await self._can_share_answer(message, utterance.reading):
+            question = Question(
+                utterance, page=message.page, caller=message.caller, sender=message.sender, where=message.where
+            )
             with turn.span.start_child("cache"):
                 served = await self._hot_cache.serve_answer(
                     message.tenant, question, lambda: turn.stream_computed(self._computing.run(message, question))
@@ -238,18 +241,18 @@ class ChatService:
             turn.account.record_step("cache")
             return question, served
         with turn.span.start_child("history"):
-            question = await self._history.build_question(message, reading)
+            question = await self._history.build_question(message, utterance)
         turn.account.record_step("history")
         flight = Flight(turn.stream_computed(self._computing.run(message, question)))
         return question, CacheResult(flight.follow(), cached=False)
 
-    async def _confirm_attachment(self, message: Message, text: str) -> tuple[Question, CacheResult]:
+    async def _confirm_attachment(self, message: Message, utterance: Utterance) -> tuple[Question, CacheResult]:
         """Confirms an attachment that came without a question; the next message may ask about it."""
-        question = await self._history.build_question(message, read(""))
+        question = await self._history.build_question(message, Utterance(""))
         key = "picture_received" if message.attached[0].is_picture else "file_received"
         reply = await self._guard.say(message.tenant, question, key)
         answer = Answer(reply, Outcome.ANSWERED, ATTACHMENT, ATTACHMENT)
-        return replace(question, text=text, reading=read(text)), CacheResult(stream_answer(answer), cached=False)
+        return replace(question, utterance=utterance), CacheResult(stream_answer(answer), cached=False)
 
     async def _can_share_answer(self, message: Message, reading: Reading) -> bool:
         """Whether everybody may be told the same answer: nothing was said before, no page is in view, and the
@@ -289,8 +292,7 @@ class ChatService:
                     user_id=message.user_id,
                     channel=message.channel,
                     id=done.message_id,
-                    question=question.text,
-                    standalone=question.expanded_text,
+                    utterance=question.utterance,
                     reply=answer.reply,
                     outcome=answer.outcome.value,
                     response=done.body,
@@ -311,7 +313,7 @@ class ChatService:
                     trace_id=message.trace_id,
                     trace=None if for_desk else turn.build_trace(done),
                     attachments=[one.build_brief() for one in message.attached],
-                    state=before.add_turn(question.text, answer, holder).to_json(),
+                    state=add_turn(before, question.utterance.original, answer, holder).to_json(),
                     page=read_place(message.page) if message.page else None,
                 )
             )
@@ -323,16 +325,16 @@ class ChatService:
 
 @dataclass(frozen=True, slots=True)
 class _CheckedMessage:
-    """A message as it was taken, empty where nobody is to read it; `rejected`: no agent is."""
+    """What a message says as it was taken, empty where nobody is to read it; `rejected`: no agent is."""
 
-    text: str
+    utterance: Utterance
     rejected: Rejected | None = None
 
     def fill_text(self, message: Message) -> _CheckedMessage:
         """Returns the message with a description of its attachments in place of the missing text."""
         if message.text.strip() or not message.attached:
             return self
-        return _CheckedMessage(build_display_text("", [one.build_brief() for one in message.attached]))
+        return _CheckedMessage(Utterance(build_display_text("", [one.build_brief() for one in message.attached])))
 
 
 class _Turn:
@@ -344,7 +346,7 @@ class _Turn:
         self._message = message
         self._message_id = create_id()
         self._metrics = metrics
-        self.span = spans(message.tenant, message.session_id, self._message_id, get_traceparent())
+        self.span = spans(message.tenant, message.session_id, self._message_id, message.traceparent)
         self.within_limits = True
         self.begun = False
         self.claim = Claim()

@@ -4,62 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from agents.types import Page, Turn
-from app.conversations.types import Claim
-from app.idempotency.service import RequestAttempt
-from app.limits.types import NOBODY, Requester
-from app.types import Proof
-from knowledge.filters import Filter
+from app.turns.types import Message
 
 if TYPE_CHECKING:
-    from app.attachments.types import Attachment
     from app.conversations.repository import ConversationRepository
 
 
 # Sessions of which this process remembers that they have turns: saves a read.
 MAX_KNOWN = 10_000
-
-NOTHING = Proof()
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """What a customer sent. `session_id` names the conversation within its tenant.
-
-    new_session: the id was made for this message, so nothing was said before but what the client itself gives as
-    `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
-    a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where that was
-    taken before. `sender`: whom it is counted for. `attempt`: keeps the result of a request that may be sent
-    again. `where`: the documents that an answer may rest on. `attachments`: ids of what goes with it; `attached`: the
-    same, once they are known to be this conversation's.
-    """
-
-    tenant: str
-    session_id: str
-    text: str
-    user_id: str = ""
-    channel: str = ""
-    trace_id: str = ""
-    page: Page | None = None
-    new_session: bool = False
-    history: tuple[Turn, ...] = ()
-    client_id: str = ""
-    sender: Requester = NOBODY
-    proof: Proof = NOTHING
-    claim: Claim | None = None
-    attempt: RequestAttempt | None = None
-    where: Filter = Filter()  # noqa: RUF009 - frozen
-    attachments: tuple[str, ...] = ()
-    attached: tuple[Attachment, ...] = ()
-
-    @property
-    def caller(self) -> str:
-        """See `Question`."""
-        return self.proof.caller
 
 
 class Sessions:

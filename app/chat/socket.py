@@ -14,20 +14,20 @@ from app.auth.claims import MAX_TOKEN_CHARS
 from app.auth.cookies import read_session_secret
 from app.auth.identity import build_proof
 from app.auth.principal import TALKING
-from app.chat.session import Message
+from app.chat.parts import Wiring
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
-from app.conversations.types import Claim
 from app.desk.api import After
 from app.desk.frames import build_message_body, is_seq
 from app.desk.signals import Signal, SignalKind, Throttle
 from app.desk.types import PAGE, Actor, DeskSession, Sender
 from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
-from app.http.deps import Wiring
+from app.http.context import read_traceparent
 from app.http.fields import SessionId
 from app.http.sockets import PING_SECONDS, Hello, SlowClient, SocketLine, TurnedAway, open_line, refuse_connection, run
 from app.ids import create_id
 from app.limits.types import Requester
 from app.search.filter_requests import parse_filter
+from app.turns.types import Claim, Message
 from app.types import Proof, SessionKey, Side
 from knowledge.filters import Filter
 
@@ -53,7 +53,9 @@ async def _serve_customer(
 ) -> None:
     shown = {name: websocket.headers.get(f"x-{name.replace('_', '-')}", "") for name in ("user_token", "session_token")}
     shown["session_token"] = shown["session_token"] or read_session_secret(websocket, session_id)
-    customer = _Customer(container, line, hello, SessionKey(hello.principal.tenant, session_id), shown)
+    customer = _Customer(
+        container, line, hello, SessionKey(hello.principal.tenant, session_id), shown, read_traceparent(websocket)
+    )
     try:
         await customer.claim()
     except AppError as error:
@@ -79,13 +81,20 @@ class _Customer:
     """
 
     def __init__(
-        self, container: Wiring, line: SocketLine, hello: Hello, key: SessionKey, shown: Mapping[str, str]
+        self,
+        container: Wiring,
+        line: SocketLine,
+        hello: Hello,
+        key: SessionKey,
+        shown: Mapping[str, str],
+        traceparent: str,
     ) -> None:
         self._container = container
         self._desk = container.desk
         self._line = line
         self._hello = hello
         self._key = key
+        self._traceparent = traceparent
         self._access = container.access
         self._news = asyncio.Event()
         self._shown = {"user_token": "", "session_token": "", "user_id": ""}
@@ -232,9 +241,9 @@ class _Customer:
         self, content: str, mark: dict[str, str], sender: Requester, where: Filter, attachments: tuple[str, ...]
     ) -> None:
         """Runs a turn. A message to a person that was stored before is acknowledged again and not stored twice."""
-        claim, proof = await self.claim(), await self._build_proof()
-        client_id = mark.get("id", "")
+        proof, client_id = await self._build_proof(), mark.get("id", "")
         if client_id and (known := await self._desk.messages.find_by_client_id(self._key, Sender.CUSTOMER, client_id)):
+            await self._access.require(self._key, proof)
             await self._line.send("received", seq=known.seq, **mark)
             return
         message = Message(
@@ -244,9 +253,9 @@ class _Customer:
             user_id=proof.caller or self._shown["user_id"],
             channel="ws",
             trace_id=create_id(),
+            traceparent=self._traceparent,
             client_id=client_id,
             proof=proof,
-            claim=claim,
             sender=sender,
             where=where,
             attachments=attachments,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from app.http.deps import TenantId, Wiring, read_proof
+from app.chat.parts import Wiring
+from app.http.deps import TenantId, read_proof
 from app.http.failures import list_failures
 from app.http.fields import SessionId
 from app.http.routes import GuardedRoute

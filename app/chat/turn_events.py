@@ -8,9 +8,10 @@ from datetime import datetime
 
 from agents.types import Outcome
 from app.conversations.questions import hash_question
-from app.conversations.types import AskedTurn, NewTurn
+from app.conversations.types import AskedTurn
 from app.db.outbox import PendingEvent
 from app.privacy import mask_personal_data
+from app.turns.types import NewTurn
 
 KIND = "turns"
 KNOWLEDGE = "knowledge"
@@ -70,7 +71,8 @@ def _count_turns(turns: Sequence[NewTurn]) -> dict[str, int]:
 def _find_gaps(turns: Sequence[NewTurn]) -> list[dict[str, str]]:
     gaps = []
     for turn in turns:
-        if question := _choose_gap_question(turn.standalone, turn.outcome, turn.agent, degraded=bool(turn.degraded)):
+        asked, degraded = turn.utterance.expanded_text, bool(turn.degraded)
+        if question := _choose_gap_question(asked, turn.outcome, turn.agent, degraded=degraded):
             gap = {
                 "hash": hash_question(question),
                 "question": question,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, Self, get_args
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
@@ -13,10 +13,34 @@ from agents.llm.profiles import PROFILES
 from app.auth.principal import DEFAULT_TENANT
 from app.connection.types import ConnectionSource, ModelAddress
 from app.errors import Forbidden
-from app.http.deps import CHANGES_NOTHING, AdminTenant, Wiring, get_caller_name
+from app.http.deps import CHANGES_NOTHING, AdminTenant, Wired, get_caller_name
 from app.http.failures import list_failures
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
+
+if TYPE_CHECKING:
+    from app.connection.service import ModelConnections
+    from app.reader import ReaderScale
+
+
+class ModelNames(Protocol):
+    """The models that are asked, see `LanguageModels`."""
+
+    @property
+    def names(self) -> list[str]: ...
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    connections: ModelConnections
+    reader: ReaderScale
+
+    @property
+    def models(self) -> ModelNames: ...
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/models", tags=["models"], route_class=GuardedRoute)
 
@@ -85,12 +109,10 @@ async def read_model_connection(tenant: AdminTenant, wiring: Wiring) -> Connecti
     """The model in use and where it was set."""
     own, connections = tenant == DEFAULT_TENANT, wiring.connections
     source, stored = await connections.read()
-    models = wiring.models
-    names = [model.name for fleet in (models.main, models.small, models.judge) if fleet for model in fleet.models]
     return ConnectionOut(
         source=source,
         manageable=own and not connections.environment_wins,
-        models=list(dict.fromkeys(names)),
+        models=list(dict.fromkeys(wiring.models.names)),
         provider=stored.provider if own else "",
         base_url=stored.base_url if own else "",
         has_key=own and bool(stored.sealed_key),

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol
+
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.types import Page
 from app.contacts.places import read_place
 from app.errors import NotFound
-from app.http.deps import HolderTenant, Wiring
+from app.http.deps import HolderTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import SessionId
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
 from knowledge.text import clean
+
+if TYPE_CHECKING:
+    from app.contacts.service import Contacts
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    contacts: Contacts
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 

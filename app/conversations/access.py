@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from app.conversations.rules import check, create_token, hash_token, is_stale
-from app.conversations.types import Claim, Holder, OpenedConversation
+from app.conversations.types import Holder, OpenedConversation
 from app.db.base import now
 from app.errors import Forbidden, NotFound
+from app.turns.types import Claim
 from app.types import Proof, SessionKey
 
 

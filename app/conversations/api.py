@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
@@ -13,11 +13,23 @@ from app.auth.identity import is_inside
 from app.auth.principal import Principal, Role
 from app.db.base import now
 from app.errors import Forbidden
-from app.http.deps import Allow, Wiring, read_proof, require_own_page
+from app.http.deps import Allow, Wired, read_proof, require_own_page
 from app.http.routes import GuardedRoute
 from app.ids import create_id
 from app.types import SessionKey
 from knowledge.text import clean
+
+if TYPE_CHECKING:
+    from app.conversations.access import Access
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    access: Access
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/sessions", tags=["conversations"], route_class=GuardedRoute)
 

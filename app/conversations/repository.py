@@ -10,9 +10,10 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from agents.types import Outcome
 from app.conversations.tables import Conversation, StoredTurn
-from app.conversations.types import AskedTurn, NewTurn, TurnRow
+from app.conversations.types import AskedTurn, TurnRow
 from app.db.base import get_table
 from app.db.engine import DIALECTS, Database, Serialised
+from app.turns.types import NewTurn
 
 _ROW = tuple(getattr(StoredTurn, name) for name in TurnRow.__dataclass_fields__)
 _KEY = (Conversation.tenant_id == bindparam("tenant_id")) & (Conversation.session_id == bindparam("session_id"))
@@ -127,8 +128,8 @@ def _build_turns(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
                 "id": turn.id,
                 "session_id": turn.session_id,
                 "later": remaining[turn.tenant, turn.session_id],
-                "question": turn.question,
-                "standalone": turn.standalone,
+                "question": turn.utterance.original,
+                "standalone": turn.utterance.expanded_text,
                 "reply": turn.reply,
                 "outcome": turn.outcome,
                 "rows_of": turn.rows_of,

@@ -10,10 +10,11 @@ from sqlalchemy import ColumnElement, Connection, bindparam, select, tuple_, upd
 
 from app.conversations.rules import settle_holder
 from app.conversations.tables import Conversation
-from app.conversations.types import Claim, Holder
+from app.conversations.types import Holder
 from app.db.base import now
 from app.db.engine import Database, insert_into
 from app.errors import Forbidden
+from app.turns.types import Claim
 from app.types import SessionKey
 
 # Made once: to put it together anew costs as much as to carry it out.

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.types import Answer, Proposal, RowSource, Turn
+from agents.types import Answer, Proposal, RowSource
+from agents.understanding.state import Turn
+from agents.understanding.utterance import RewriteKind, Utterance
 from app.conversations.types import TurnRow
 
 # Agents that look at a member's data; what they say may hold some without citing a row.
@@ -36,8 +38,10 @@ def read_proposal(row: TurnRow) -> Proposal | None:
 
 
 def _build_turn(row: TurnRow, *, hidden: bool) -> Turn:
+    rewrite = row.standalone if row.standalone != row.question else None
+    utterance = Utterance(row.question).add_rewrite(rewrite, RewriteKind.KEPT)
     if hidden:
-        return Turn(row.question, row.standalone, "", rows=True)
+        return Turn(utterance, "", rows=True)
     proposal = read_proposal(row)
     proposed = proposal.action if proposal else ""
-    return Turn(row.question, row.standalone, row.reply, tuple(row.response["data"]["suggestions"]), proposed)
+    return Turn(utterance, row.reply, tuple(row.response["data"]["suggestions"]), proposed)

@@ -8,8 +8,9 @@ import secrets
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from app.conversations.types import Claim, Holder
+from app.conversations.types import Holder
 from app.errors import Forbidden
+from app.turns.types import Claim
 
 # Makes a leaked secret easy to search for.
 PREFIX = "ys-"

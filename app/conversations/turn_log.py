@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from app.conversations.types import NewTurn, TurnNotKept
 from app.errors import DatabaseUnavailable
+from app.turns.types import NewTurn, TurnNotKept
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -14,11 +14,23 @@ from app.corrections.schemas import (
     CorrectionPage,
     LocatedCorrectionOut,
 )
-from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.deps import AdminTenant, StaffTenant, Wired, get_caller_name
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from knowledge.types import CorrectionState
+
+if TYPE_CHECKING:
+    from app.corrections.service import CorrectionService
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    corrections: CorrectionService
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/knowledge", tags=["corrections"], route_class=GuardedRoute)
 _OF = "/documents/{document_id}"

@@ -35,10 +35,6 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-# For how long a process that says nothing is believed to be alive: it says so twice a second.
-LEASE = timedelta(seconds=6)
-
-
 def is_due(moment: Any, longest: timedelta) -> Any:
     """Whether a moment, or that in a column, has come, or was set by a clock that was set back since: nobody sets one
     further ahead than `longest`.

@@ -5,17 +5,18 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from loguru import logger
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from app.db.base import CLOCK_TOLERANCE, get_table, now
+from app.db.base import get_table, now
 from app.db.engine import Database
+from app.db.leased_queue import Backoff
 from app.db.tables import OutboxEvent
 
-MAX_BACKOFF = timedelta(hours=1)
+_BACKOFF = Backoff(timedelta(seconds=2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +35,6 @@ _ROW = (OutboxEvent.tenant_id == bindparam("tenant")) & (OutboxEvent.id == bindp
 # Made once, as those below: to put a statement together anew costs as much as to carry it out.
 _INSERT = insert(get_table(OutboxEvent))
 _DELETE = delete(OutboxEvent).where(_ROW)
-_DUE = (
-    select(OutboxEvent.tenant_id, OutboxEvent.id, OutboxEvent.kind, OutboxEvent.payload, OutboxEvent.attempts)
-    .where(
-        (OutboxEvent.due_at <= bindparam("moment"))
-        | (OutboxEvent.attempts == 0)  # due at once, whatever the clock says by now
-        | (OutboxEvent.due_at > bindparam("latest"))
-    )
-    .order_by(OutboxEvent.due_at)
-    .limit(bindparam("most"))
-    .with_for_update(skip_locked=True)
-)
 
 
 def add(connection: Connection, events: Sequence[PendingEvent]) -> None:
@@ -67,8 +57,9 @@ def add(connection: Connection, events: Sequence[PendingEvent]) -> None:
 
 
 class Outbox:
-    """Exactly once: an effect and the deletion of its event are one transaction, so a kill repeats or loses nothing.
-    A power cut takes both or neither, so nothing here waits for the disk.
+    """Exactly once: an effect and the deletion of its event are one transaction, so a kill repeats or loses nothing,
+    and the rows that it locks are a lease that nobody has to renew. A power cut takes both or neither, so nothing here
+    waits for the disk.
     """
 
     def __init__(self, database: Database, handlers: Mapping[str, Sequence[Handler]]) -> None:
@@ -120,18 +111,20 @@ class _Due:
 
 def _load_due(connection: Connection, limit: int) -> list[_Due]:
     """The oldest first; on PostgreSQL those that no other process works on."""
-    moment = now()
-    bounds = {"moment": moment, "latest": moment + MAX_BACKOFF + CLOCK_TOLERANCE, "most": limit}
+    columns = OutboxEvent.tenant_id, OutboxEvent.id, OutboxEvent.kind, OutboxEvent.payload, OutboxEvent.attempts
+    fresh = OutboxEvent.attempts == 0  # due at once, whatever the clock says by now
+    query = select(*columns).where(fresh | _BACKOFF.match_due(OutboxEvent.due_at)).order_by(OutboxEvent.due_at)
     return [
         _Due({"tenant": tenant, "event": event}, PendingEvent(tenant, kind, payload), attempts)
-        for tenant, event, kind, payload, attempts in connection.execute(_DUE, bounds)
+        for tenant, event, kind, payload, attempts in connection.execute(
+            query.limit(limit).with_for_update(skip_locked=True)
+        )
     ]
 
 
 def _reschedule(connection: Connection, row: _Due) -> None:
-    attempts = row.attempts + 1
-    due: datetime = now() + min(timedelta(seconds=2 ** min(attempts, 12)), MAX_BACKOFF)
-    connection.execute(update(OutboxEvent).where(_ROW).values(attempts=attempts, due_at=due), row.key)
+    values = {"attempts": row.attempts + 1, "due_at": now() + _BACKOFF.compute_pause(row.attempts)}
+    connection.execute(update(OutboxEvent).where(_ROW).values(values), row.key)
 
 
 def load_pending(connection: Connection, tenant: str, kind: str) -> list[tuple[str, dict[str, Any]]]:

@@ -9,10 +9,13 @@ from sqlalchemy import ColumnElement, SQLColumnExpression
 
 
 def sorted_by(sort: str, columns: Mapping[str, SQLColumnExpression[Any]]) -> tuple[ColumnElement[Any], ...]:
-    """The order that `sort` names; none where it is empty. What has no value comes last either way. Raises KeyError
-    for a column that is not listed by.
+    """Returns the order that `sort` names; none where it is empty. What has no value comes last either way.
+
+    Raises KeyError for a column that is not listed by.
     """
     if not sort:
         return ()
     column = columns[sort.removeprefix("-")]
-    return ((column.desc() if sort.startswith("-") else column.asc()).nulls_last(),)
+    order = column.desc() if sort.startswith("-") else column.asc()
+    # A column that always has a value is read by its index: PostgreSQL has none for NULLS LAST from the greatest on.
+    return (order.nulls_last() if getattr(column, "nullable", True) else order,)

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 
 from app.db.base import now
+from app.desk.parts import Wiring
 from app.desk.schemas import (
     AcceptIn,
     DeskExchangeOut,
@@ -29,7 +30,7 @@ from app.desk.schemas import (
 )
 from app.desk.types import PAGE, Actor, DeskMessage, DeskSession
 from app.errors import InvalidRequest, NotFound
-from app.http.deps import StaffTenant, Wiring, get_acting_agent
+from app.http.deps import StaffTenant, get_acting_agent
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.types import SessionKey, Side

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from agents.markup import clean_answer
 from agents.registry import Roster
 from agents.routing.types import Intent
-from agents.types import Answer, Done, Evidence, Outcome, Question
+from agents.types import NOTHING_FOUND, Answer, Done, Evidence, Outcome, Question
 from agents.understanding.followups import rewrite_by_rules
+from agents.understanding.utterance import RewriteKind, Utterance
 from agents.verifier import PERSON_TARGET
 from agents.wording.catalogue import LANGUAGES, load_catalogue
 from app.attachments.types import FILE_SENT, PICTURE_SENT
@@ -43,12 +44,13 @@ def build_last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *
     topics = [turn for turn in asked[:-1] if turn.response["data"]["intent"] != Intent.HUMAN_REQUEST]
     said = select_readable([*topics, *asked[-1:]], caller, to_model=rows_to_model)
     if text:
-        return Question(text, caller=caller)
+        return Question(Utterance(text), caller=caller)
     if not said:
-        return Question("", caller=caller)
+        return Question(Utterance(""), caller=caller)
     *before, last = said
-    rewrite = rewrite_by_rules(last.question, before)
-    return Question(last.question, rewrite, tuple(before), caller=caller)
+    original = last.utterance.original
+    utterance = Utterance(original).add_rewrite(rewrite_by_rules(original, before), RewriteKind.RULES)
+    return Question(utterance, history=tuple(before), caller=caller)
 
 
 async def ask_knowledge(roster: Roster, question: Question) -> Advice:
@@ -82,11 +84,11 @@ def extract_draft(answer: Answer) -> str:
 async def _ask_agents(roster: Roster, intent: Intent, question: Question) -> Advice:
     candidates: tuple[Candidate, ...] = ()
     answer = None
-    async for event in roster.run(question, [intent]):
+    async for event in roster.run(question, NOTHING_FOUND, [intent]):
         if isinstance(event, Evidence):
             candidates = tuple(event.retrieval.passing_candidates)
         elif isinstance(event, Done):
             answer = clean_answer(event.answer)
     if answer is None:
         raise RuntimeError("an agent ended without its final event")
-    return Advice(question.complete_text, answer, candidates)
+    return Advice(question.utterance.complete_text, answer, candidates)

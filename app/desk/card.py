@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from agents.dialogue import ATTACHMENT
 from agents.types import Answer, HandoffReason, HandoffRequest, Question, RowSource, Source
 from agents.understanding.acts import Act
 from agents.understanding.reading import read
-from agents.understanding.state import ATTACHMENT
 from agents.understanding.tickets import Category, detect_category
 from app.conversations.types import TurnRow
 from app.privacy import mask_personal_data
@@ -37,7 +37,7 @@ def build_card(
         "category": _detect_category(asked, answer, request).value,
         "intent": answer.intent if answer else "human_request",
         "outcome": answer.outcome.value if answer else "handoff",
-        "entities": _collect_entities([*(turn.question for turn in before[-TRIED:]), question.expanded_text]),
+        "entities": _collect_entities([*(turn.question for turn in before[-TRIED:]), question.utterance.expanded_text]),
         "tried": tried,
         "sources": _list_titles(answer),
         "emotion": round(request.emotion, 3),
@@ -49,18 +49,18 @@ def build_card(
 def _summarize_conversation(question: Question, before: Sequence[TurnRow]) -> str:
     """What the customer said, a message a line; the rolling summary of what lies further back stands first."""
     lines = [f"此前聊过：{_clip_text(question.summary, 2 * REPLY_CHARS)}"] if question.summary else []
-    said = [*(turn.standalone for turn in before[-TRIED:]), question.text]
+    said = [*(turn.standalone for turn in before[-TRIED:]), question.utterance.original]
     return "\n".join([*lines, *(_clip_text(text, ASKED_CHARS) for text in said if text)])
 
 
 def _open_question(question: Question, request: HandoffRequest, before: Sequence[TurnRow]) -> str:
     """Returns what the customer wants to know: 转人工 is no question, the one before it is, or what stands beside."""
     if request.reason is not HandoffReason.ASKED:
-        return question.expanded_text
+        return question.utterance.expanded_text
     asked = [turn.standalone for turn in before if turn.response["data"]["agent"] not in _NO_QUESTION]
     if asked:
         return asked[-1]
-    return question.expanded_text if question.reading.act in (Act.ASKS, Act.TELLS) else ""
+    return question.utterance.expanded_text if question.utterance.reading.act in (Act.ASKS, Act.TELLS) else ""
 
 
 def _detect_category(asked: str, answer: Answer | None, request: HandoffRequest) -> Category:

@@ -6,45 +6,39 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from loguru import logger
-
 from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.states import is_silent
 from app.desk.types import ACTIVE, DeskSession, Standing
 from app.types import SessionKey
-
-# How late the news of another process may be.
-POLL_SECONDS = 0.5
+from app.work_loop import WorkLoop
 
 
-class Feed:
+class Feed(WorkLoop):
     """A copy of where all active sessions stand. SQL decides; this says where it is worth looking.
 
     answering: see `is_silent`.
     """
 
-    def __init__(
-        self, sessions: DeskSessionRepository, poll_seconds: float = POLL_SECONDS, *, answering: bool = True
-    ) -> None:
+    name = "desk-feed"
+    poll_seconds = 0.5
+
+    def __init__(self, sessions: DeskSessionRepository, *, answering: bool = True) -> None:
+        super().__init__()
         self._sessions = sessions
         self._answering = answering
-        self._poll_seconds = poll_seconds
         self._standing: dict[SessionKey, Standing] = {}
         self._noted: set[SessionKey] = set()
         self._polling = asyncio.Lock()
         self._watchers: dict[SessionKey | str, set[asyncio.Event]] = {}
-        self._task: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
-        """Returns once the copy is complete: from then on no turn can miss that a person has its session."""
+    async def run_round(self) -> int:
+        """See `WorkLoop`."""
         await self.poll()
-        self._task = asyncio.create_task(self._run(), name="desk-feed")
+        return 0
 
     async def close(self) -> None:
         """Stops; whoever waits is woken."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+        await super().close()
         for events in self._watchers.values():
             for event in events:
                 event.set()
@@ -101,7 +95,7 @@ class Feed:
                     del self._watchers[key]
 
     async def poll(self) -> None:
-        """Reads what other processes changed."""
+        """Reads what other processes changed; after the first time the copy is complete."""
         async with self._polling:
             self._noted.clear()
             found = await self._sessions.load_active()
@@ -122,11 +116,3 @@ class Feed:
         for watched in (key, key.tenant):
             for event in self._watchers.get(watched, ()):
                 event.set()
-
-    async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(self._poll_seconds)
-            try:
-                await self.poll()
-            except Exception:  # the database may be away for a while; the task must outlive that
-                logger.exception("the desk cannot be polled")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agents.joint_answer import BETWEEN
 from agents.types import Answer, HandoffRequest, Outcome, Question
+from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import say
 from app.desk.feed import Feed
 from app.desk.openings import Openings
@@ -26,12 +27,13 @@ from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.service import Desk
 from app.desk.states import is_silent
 from app.desk.triggers import get_priority, get_request, has_failed_twice, is_helpless, read_urgency
-from app.desk.types import ACTIVE, WAITING, DeskSession, Opening, QueueState, State
+from app.desk.types import ACTIVE, WAITING, DeskSession, QueueState, State
 from app.errors import Conflict, NotFound, RateLimited
+from app.turns.types import Opening
 from app.types import SessionKey
 
 if TYPE_CHECKING:
-    from app.chat.session import Message
+    from app.turns.types import Message
 
 
 # Who acknowledges what a customer writes to a person.
@@ -92,7 +94,9 @@ class DeskGate:
         """Whether the session is with the desk: a person has it, or the customer waits for one."""
         return self._feed.get_standing(_get_key(message)) is not None
 
-    async def decide_before_answer(self, message: Message, text: str, *, again: bool = False) -> DeskReply | None:
+    async def decide_before_answer(
+        self, message: Message, utterance: Utterance, *, again: bool = False
+    ) -> DeskReply | None:
         """What to say instead of an answer while the bot is silent, or to who leaves the queue; None: the bot answers.
 
         again: the session changed hands within this turn, a new one too, whose id the stream had told.
@@ -101,19 +105,19 @@ class DeskGate:
         if not (again or self._feed.get_standing(key) or (self._shared and not message.new_session)):
             return None
         session = await self._sessions.find(key)
-        leaving = session is not None and session.state in WAITING and is_leaving(text)
+        leaving = session is not None and session.state in WAITING and is_leaving(utterance.original)
         if session is None or not (leaving or is_silent(session.state, answering=self._answering)):
             self._feed.correct_standing(key, session)
             return None
-        english = await self._queue.is_english(key.tenant, Question(text))
+        english = await self._queue.is_english(key.tenant, Question(utterance))
         if leaving:
             with suppress(Conflict):  # somebody accepted meanwhile, and reads this
                 queue = await self._queue.get_state(await self._desk.leave_queue(key))
                 return DeskReply(
                     _build_answer(build_left_notice(english=english), Outcome.ANSWERED), queue, forward=False
                 )
-            return await self.decide_before_answer(message, "", again=True)
-        queue = await self._queue.get_state(await self._raise_priority(session, self._read_urgency(text)))
+            return await self.decide_before_answer(message, Utterance(""), again=True)
+        queue = await self._queue.get_state(await self._raise_priority(session, self._read_urgency(utterance)))
         return DeskReply(
             _build_answer(build_held_notice(queue, english=english), Outcome.HANDOFF, escalate=True), queue
         )
@@ -144,13 +148,13 @@ class DeskGate:
             replace(answer, reply=reply, handoff=request, escalate_to_human=True), added, queue, opening
         )
 
-    async def get_waiting_state(self, message: Message, text: str) -> QueueState | None:
+    async def get_waiting_state(self, message: Message, utterance: Utterance) -> QueueState | None:
         """Where a customer stands whose message no agent reads, after what it tells; None for who does not wait."""
         session = await self._find_active_session(message)
         return (
             None
             if session is None
-            else await self._queue.get_state(await self._raise_priority(session, self._read_urgency(text)))
+            else await self._queue.get_state(await self._raise_priority(session, self._read_urgency(utterance)))
         )
 
     async def _find_active_session(self, message: Message) -> DeskSession | None:
@@ -167,7 +171,7 @@ class DeskGate:
         """Answers a customer who waits: with the answer and the place in the queue. Asking again does not
         queue again.
         """
-        asked = [*([request] if request else []), self._read_urgency(question.text)]
+        asked = [*([request] if request else []), self._read_urgency(question.utterance)]
         session = await self._raise_priority(session, max(asked, key=get_priority))
         queue = await self._queue.get_state(session)
         if request is None:
@@ -188,8 +192,8 @@ class DeskGate:
         reply = answer.reply + added
         return GateDecision(replace(answer, reply=reply, suggestions=suggestions, escalate_to_human=True), added)
 
-    def _read_urgency(self, text: str) -> HandoffRequest:
-        return read_urgency(text, self._threshold)
+    def _read_urgency(self, utterance: Utterance) -> HandoffRequest:
+        return read_urgency(utterance.reading, self._threshold)
 
     async def _raise_priority(self, session: DeskSession, request: HandoffRequest) -> DeskSession:
         """Moves a waiting session forward when it became more urgent, and never back."""

@@ -6,9 +6,10 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from app.desk.api import After, load_messages
+from app.desk.parts import Wiring
 from app.desk.schemas import HandoffOut, MaybeAgentId, MessageList, build_handoff
 from app.desk.types import Actor
-from app.http.deps import HolderTenant, TenantId, Wiring, read_proof
+from app.http.deps import HolderTenant, TenantId, read_proof
 from app.http.failures import list_failures
 from app.http.fields import MAX_TOKEN_CHARS, SessionId
 from app.http.routes import GuardedRoute

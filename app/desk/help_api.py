@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from agents.types import Question, RowSource
+from agents.understanding.spelling import correct_spelling
 from app.conversations.questions import hash_question
 from app.conversations.schemas import RowSourceOut, SourceOut
 from app.desk.api import SessionId, require
 from app.desk.assist import Advice, ask_business, ask_knowledge, build_last_question, extract_draft
+from app.desk.parts import Wiring
 from app.desk.schemas import (
     AdviceOut,
     CandidateBrief,
@@ -27,7 +29,7 @@ from app.desk.schemas import (
 from app.desk.solutions import find_question, is_angry
 from app.desk.types import DeskMessage, DeskSession, Sender, State
 from app.errors import Conflict
-from app.http.deps import AdminTenant, StaffTenant, Wiring, get_acting_agent
+from app.http.deps import AdminTenant, StaffTenant, get_acting_agent
 from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
@@ -49,9 +51,10 @@ async def recommend_knowledge(
 ) -> AdviceOut:
     """Fragments of the knowledge base for the customer's last message, and a draft of a reply."""
     asked = await _build_question(wiring, tenant, session_id, question)
-    if not asked.text:
+    if not asked.utterance.original:
         raise Conflict("顾客还没有说过话，请在 question 里写明要查什么。", code="nothing_asked")
-    roster = (await wiring.tenants.get_parts(tenant)).team.roster
+    roster, speller = await wiring.get_roster(tenant), await wiring.get_speller(tenant)
+    asked = replace(asked, utterance=await correct_spelling(speller, asked.utterance))
     async with wiring.limits.slots.open_slot(tenant):
         advice = await ask_knowledge(roster, asked)
         return _build_advice(advice, extract_draft(advice.answer))
@@ -63,7 +66,7 @@ async def assist_with_business(
 ) -> AdviceOut:
     """Rows of the business database that belong to the customer of this session."""
     asked = await _build_question(wiring, tenant, session_id, question)
-    roster = (await wiring.tenants.get_parts(tenant)).team.roster
+    roster = await wiring.get_roster(tenant)
     async with wiring.limits.slots.open_slot(tenant):
         advice = await ask_business(roster, asked, session_id)
         return _build_advice(advice, advice.answer.reply)

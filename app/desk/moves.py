@@ -8,15 +8,15 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from app.conversations.rules import LIFETIME
-from app.conversations.types import NOBODY, Claim
 from app.db.base import now
 from app.desk import repository
 from app.desk import repository_handlings as handlings
 from app.desk import repository_messages as desk_messages
 from app.desk.states import RULES, is_allowed
-from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, State
+from app.desk.types import WAITING, Actor, DeskSession, Event, Sender, State
 from app.errors import Conflict, NotFound
 from app.privacy import mask_personal_data
+from app.turns.types import NOBODY, Claim, Opening
 from app.types import SessionKey
 from app.webhooks.events import WebhookEvent, emit_event
 
@@ -102,7 +102,9 @@ def request_person(
     member = partners.member(connection, key, claim, lifetime)
     repository.insert_session(connection, key)
     before = get(connection, key, lock=True)
-    if not is_allowed(before.state, opening.event, opening.actor):
+    event = Event.REQUEST_AFTER_HOURS if opening.after_hours else Event.REQUEST
+    actor = Actor.CUSTOMER if opening.by_customer else Actor.BOT
+    if not is_allowed(before.state, event, actor):
         return before
     values = {
         "agent_id": "",
@@ -120,7 +122,7 @@ def request_person(
         "assigned_at": None,
         "resolved_at": None,
     }
-    step = Step(key, opening.event, opening.actor, note=opening.reason, notice=opening.notice, values=values)
+    step = Step(key, event, actor, note=opening.reason, notice=opening.notice, values=values)
     after = apply_step(connection, step)
     emit_event(connection, key.tenant, WebhookEvent.HANDOFF_QUEUED, _build_event_data(after))
     return after

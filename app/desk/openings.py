@@ -11,9 +11,10 @@ from app.desk.queue import Queue
 from app.desk.queue_notices import build_queue_notice
 from app.desk.ticket_draft import draft_ticket
 from app.desk.triggers import get_priority
-from app.desk.types import Actor, DeskSession, Event, Numbered, Opening, QueueState, State
+from app.desk.types import DeskSession, Numbered, QueueState, State
 from app.limits.service import RateLimits
 from app.limits.types import NOBODY, Requester
+from app.turns.types import Opening
 from app.types import SessionKey
 
 if TYPE_CHECKING:
@@ -60,7 +61,6 @@ class Openings:
         question: Question,
         answer: Answer | None,
         *,
-        actor: Actor = Actor.BOT,
         skill: str = "",
         started: bool = True,
         sender: Requester = NOBODY,
@@ -81,10 +81,9 @@ class Openings:
             owner = TicketOwner(key.session_id, question.caller)
             opened = await self._tickets.open_ticket(key.tenant, owner, draft_ticket(made, urgency))
             queue = QueueState(queue.state, queue.position, ticket=opened.number)
-        late = queue.state is State.OUT_OF_HOURS
         opening = Opening(
-            event=Event.REQUEST_AFTER_HOURS if late else Event.REQUEST,
-            actor=actor,
+            after_hours=queue.state is State.OUT_OF_HOURS,
+            by_customer=answer is None,
             reason=request.reason.value,
             priority=urgency,
             emotion=request.emotion,

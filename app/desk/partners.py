@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from app.conversations.types import Claim
     from app.desk.types import DeskMessage, DeskNote, DeskSession, Numbered
+    from app.turns.types import Claim
     from app.types import SessionKey
 
 

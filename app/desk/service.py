@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agents.types import HandoffReason, HandoffRequest, Question
+from agents.understanding.utterance import Utterance
 from app.attachments.types import build_display_text
 from app.conversations.rules import LIFETIME
-from app.conversations.types import NOBODY, Claim
 from app.db.engine import Database
 from app.desk import moves, steps
 from app.desk.feed import Feed
@@ -20,6 +20,7 @@ from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.types import ACTIVE, Actor, DeskMessage, DeskNote, DeskSession, Event
 from app.limits.types import NOBODY as UNCOUNTED
 from app.limits.types import Requester
+from app.turns.types import NOBODY, Claim
 from app.types import SessionKey
 
 _RESOLVED = "本次人工服务已结束，后续由智能客服为您服务；如需人工，请随时告诉我。"
@@ -74,9 +75,8 @@ class Desk:
         opening, _, _ = await self._openings.prepare(
             key,
             HandoffRequest(HandoffReason.ASKED),
-            Question("", caller=claim.caller),
+            Question(Utterance(""), caller=claim.caller),
             None,
-            actor=Actor.CUSTOMER,
             skill=skill,
             sender=sender,
         )

@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from app.auth.principal import STAFF
 from app.desk.api import send_staff_message
 from app.desk.frames import build_message_body, is_seq
+from app.desk.parts import Wiring
 from app.desk.schemas import MessageIn
 from app.desk.signals import Signal, SignalKind, Throttle
 from app.desk.types import PAGE, DeskSession
 from app.errors import AppError, InvalidRequest, NotFound
-from app.http.deps import Wiring
 from app.http.sockets import PING_SECONDS, Hello, SocketLine, open_line, run
 from app.types import SessionKey, Side
 from knowledge.text import clean

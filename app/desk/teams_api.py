@@ -6,8 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
+from app.desk.parts import Wiring
 from app.desk.schemas import TeamIn, TeamList, TeamOut
-from app.http.deps import LeadTenant, StaffTenant, Wiring
+from app.http.deps import LeadTenant, StaffTenant
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents import care
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome
-from agents.understanding.reading import read
+from agents.understanding.reading import Reading
 
 # Turns that failed, whatever came before them.
 FAILED = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER})
@@ -46,9 +46,9 @@ def has_failed_twice(answer: Answer, outcome_before: str, agent_before: str) -> 
     return outcome_before in (HELPLESS if answer.outcome is Outcome.CLARIFY else FAILED)
 
 
-def read_urgency(text: str, threshold: float) -> HandoffRequest:
+def read_urgency(reading: Reading, threshold: float) -> HandoffRequest:
     """Reads how urgent the words of a waiting customer are. threshold: of emotion, from which they are urgent."""
-    return care.build_handoff_request(read(text).emotion, threshold, HandoffReason.ASKED)
+    return care.build_handoff_request(reading.emotion, threshold, HandoffReason.ASKED)
 
 
 def get_priority(request: HandoffRequest) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.conversations.types import NewTurn, TurnNotKept
 from app.desk import moves, repository
 from app.desk import repository_messages as desk_messages
 from app.desk.moves import Step
@@ -16,6 +15,7 @@ from app.desk.partners import Partners
 from app.desk.states import is_silent
 from app.desk.types import WAITING, Actor, DeskSession, Event, Sender, State
 from app.request_ids import set_request_id
+from app.turns.types import NewTurn, TurnNotKept
 from app.types import SessionKey
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def follow(
 def _save_turn(connection: Connection, turn: NewTurn, state: State | None, partners: Partners) -> DeskSession | None:
     key = _get_key(turn)
     if turn.for_desk:
-        desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, **_get_message_fields(turn))
+        desk_messages.add(connection, key, Sender.CUSTOMER, turn.utterance.original, **_get_message_fields(turn))
         return moves.get(connection, key)
     if state in WAITING:
         return _record_overheard(connection, turn)
@@ -64,7 +64,7 @@ def _save_turn(connection: Connection, turn: NewTurn, state: State | None, partn
 def _record_overheard(connection: Connection, turn: NewTurn) -> DeskSession:
     """Records the turn of a customer who waits, for the person who is going to accept."""
     key = _get_key(turn)
-    desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, **_get_message_fields(turn))
+    desk_messages.add(connection, key, Sender.CUSTOMER, turn.utterance.original, **_get_message_fields(turn))
     reply = _PRIVATE if turn.rows_of else turn.reply
     desk_messages.add(connection, key, Sender.BOT, reply, client_id=turn.client_id)
     if turn.opening is not None:  # somebody called a person while the bot was about to

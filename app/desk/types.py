@@ -201,28 +201,25 @@ class Staff:
 
 
 @dataclass(frozen=True, slots=True)
+class Duty:
+    """What somebody serves at the desk. hours: as in a profile, none for always; capacity: how many conversations at
+    once, 0 for any number.
+    """
+
+    name: str
+    skills: tuple[str, ...] = ()
+    teams: tuple[str, ...] = ()
+    hours: tuple[str, ...] = ()
+    capacity: int = 5
+
+
+@dataclass(frozen=True, slots=True)
 class Team:
     """People who serve the same customers. `members` are their ids."""
 
     id: str
     name: str
     members: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """A request for a person, ready to be written with the turn that made it."""
-
-    event: Event
-    actor: Actor
-    reason: str
-    priority: int
-    emotion: float
-    skill: str
-    caller: str
-    card: dict[str, Any]
-    ticket: str
-    notice: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from app.documents.ingestion import build_not_found
 from app.documents.job_schemas import JobDetail
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAG_CHARS
 from app.documents.limits import UPLOADS
+from app.documents.parts import Wiring
 from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS, check_folder
 from app.documents.repository import DocumentRow, Filters
 from app.documents.schemas import (
@@ -29,7 +30,7 @@ from app.documents.types import Filing
 from app.documents.upload import MAX_WAIT_SECONDS, accept_upload, add_location
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS, VersionOut
 from app.errors import NotFound
-from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name, read_proof
+from app.http.deps import AdminTenant, StaffTenant, get_caller_name, read_proof
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Query, Response
 
 from app.documents.api import load_detail
 from app.documents.bin_schemas import BinnedDocumentOut, BinPage
+from app.documents.parts import Wiring
 from app.documents.schemas import DocumentDetail
-from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.deps import AdminTenant, StaffTenant
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute

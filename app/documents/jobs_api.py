@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from app.documents.job_schemas import JobDetail, JobOut, JobPage
+from app.documents.parts import Wiring
 from app.documents.repository_jobs import JobFilter
-from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.deps import AdminTenant, StaffTenant
 from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute

@@ -9,8 +9,9 @@ from pydantic import BaseModel, Field
 
 from app.documents.api import UPLOAD_BODY
 from app.documents.forms import open_form, upload_form
+from app.documents.parts import Wiring
 from app.errors import InvalidRequest
-from app.http.deps import CHANGES_NOTHING, AdminTenant, Wiring
+from app.http.deps import CHANGES_NOTHING, AdminTenant
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.retrieval import chunk_options

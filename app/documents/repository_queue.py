@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, exists, select, update
 from sqlalchemy.orm import aliased
 
-from app.db.base import LEASE, is_due, now
+from app.db.base import now
 from app.db.engine import Database
+from app.db.leased_queue import Backoff, LeasedQueue, LeaseLost
 from app.documents.repository_job_rows import FileKey, drop_original, finish, from_json
 from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal, KbState
 from app.documents.types import (
@@ -28,14 +29,10 @@ from knowledge.types import FaqColumns
 _FILE, _JOB, _ORIGINAL = IngestionFile, IngestionJob, IngestionOriginal
 # An upload that was not accepted by then never will be.
 _ABANDONED = timedelta(hours=6)
-_FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
+_BACKOFF = Backoff(timedelta(seconds=2), timedelta(minutes=5))
+_QUEUE = LeasedQueue(_FILE, held=_FILE.state.in_(AT_WORK), lease=_FILE.leased_until)
 # As often a file that a process left is taken up again at once.
 _SOON = 3
-_PUT_BACK: dict[str, Any] = {"state": FileState.QUEUED, "worker": "", "leased_until": None}
-
-
-class FileLeaseLost(Exception):
-    """The file is no longer this worker's: it was cancelled, or the worker was silent for too long."""
 
 
 class JobQueue:
@@ -56,15 +53,12 @@ class JobQueue:
     async def renew_lease(self, key: FileKey, worker: str, done: int, total: int) -> bool:
         """Renews the lease on a file and stores its progress; False where the file is no longer this worker's."""
         state = FileState.EMBEDDING if total else FileState.PARSING
-        values = {"state": state, "chunks_done": done, "chunks": total, "leased_until": now() + LEASE}
-        change = update(_FILE).where(_match_leased(key, worker)).values(values)
+        values = {"state": state, "chunks_done": done, "chunks": total}
+        if await _QUEUE.renew(self._database, [astuple(key)], worker, values):
+            return True
         is_in = select(_FILE.number).where(key.row, _FILE.state.in_((FileState.INDEXING, FileState.READY)))
-
-        def work(connection: Connection) -> bool:
-            held = connection.execute(change).rowcount > 0
-            return held or connection.execute(is_in).first() is not None  # the worker is about to learn of its commit
-
-        return await self._database.transact(work, durable=False)
+        async with self._database.read() as connection:  # the worker may be about to learn of its commit
+            return (await connection.execute(is_in)).first() is not None
 
     async def return_file(self, key: FileKey, worker: str, error: dict[str, Any] | None = None) -> None:
         """Returns a file to the queue, at once, or after an error that may pass in 2, 4, 8 … seconds, 5 minutes at
@@ -78,29 +72,27 @@ class JobQueue:
         """
 
         def work(connection: Connection) -> bool:
-            deaths = connection.execute(
-                select(_FILE.interruptions).where(_match_leased(key, worker))
-            ).scalar_one_or_none()
+            own = _QUEUE.match_held([astuple(key)], worker)
+            deaths = connection.execute(select(_FILE.interruptions).where(own)).scalar_one_or_none()
             if deaths is None:
                 return False
             connection.execute(update(_FILE).where(key.row).values(interruptions=deaths + 1))
             if deaths + 1 < MAX_READER_DEATHS:
                 _return_file(connection, key, worker, error)
                 return False
-            _fail_file(connection, key, _match_leased(key, worker), error)
-            return True
+            return _fail_file(connection, key, worker, error)
 
         return await self._database.transact(work)
 
     async def record_unchanged(self, key: FileKey, worker: str, report: FileReport) -> None:
-        """Records a file that needed no commit. Raises FileLeaseLost."""
+        """Records a file that needed no commit. Raises LeaseLost."""
         await self._database.transact(lambda connection: record_commit(connection, report, key=key, worker=worker))
 
     async def fail_file(self, key: FileKey, worker: str, error: dict[str, Any]) -> None:
         """Records that a file cannot be ingested, and tells those who subscribed."""
 
         def work(connection: Connection) -> None:
-            if _fail_file(connection, key, _match_leased(key, worker), error):
+            if _fail_file(connection, key, worker, error):
                 drop_original(connection, key)
 
         await self._database.transact(work)
@@ -122,7 +114,7 @@ class JobQueue:
         if alone_since is not None:
             lost, abandoned = _FILE.worker != worker, _ORIGINAL.created_at < alone_since
         else:
-            lost, abandoned = is_due(_FILE.leased_until, LEASE), _ORIGINAL.created_at < moment - _ABANDONED
+            lost, abandoned = _QUEUE.match_lost(worker, alone=False), _ORIGINAL.created_at < moment - _ABANDONED
         of = (_JOB.tenant_id == _ORIGINAL.tenant_id) & (_JOB.id == _ORIGINAL.job_id)
         async with self._database.read() as connection:
             found = await connection.execute(select(_FILE.number).where(_FILE.state.in_(AT_WORK), lost).limit(1))
@@ -134,7 +126,7 @@ class JobQueue:
 
 
 def record_commit(connection: Connection, report: FileReport, *, key: FileKey, worker: str) -> None:
-    """Records, within the commit of a document, that its file is in. Raises FileLeaseLost, which undoes that commit."""
+    """Records, within the commit of a document, that its file is in. Raises LeaseLost, which undoes that commit."""
     previous = report.previous
     values = {
         "state": FileState.INDEXING,
@@ -149,16 +141,10 @@ def record_commit(connection: Connection, report: FileReport, *, key: FileKey, w
         "previous": previous and asdict(previous) | {"updated_at": previous.updated_at.isoformat()},
         "notices": {"items": [asdict(notice) for notice in report.notices]},
         "error": None,
-        "worker": "",
-        "leased_until": None,
     }
-    if not connection.execute(update(_FILE).where(_match_leased(key, worker)).values(values)).rowcount:
-        raise FileLeaseLost(key)
+    if not _QUEUE.release(connection, astuple(key), worker, values):
+        raise LeaseLost
     drop_original(connection, key)
-
-
-def _match_leased(key: FileKey, worker: str) -> ColumnElement[bool]:
-    return key.row & (_FILE.worker == worker) & _FILE.state.in_(AT_WORK)
 
 
 def _match_due() -> ColumnElement[bool]:
@@ -168,61 +154,43 @@ def _match_due() -> ColumnElement[bool]:
     other = aliased(_FILE)
     before = (other.tenant_id == _FILE.tenant_id) & (other.job_id == _FILE.job_id) & (other.number < _FILE.number)
     busy = exists().where(before, other.state.in_((*AT_WORK, FileState.QUEUED)))
-    due: ColumnElement[bool] = (_FILE.retries == 0) | is_due(_FILE.due_at, _LONGEST_PAUSE)
+    due = (_FILE.retries == 0) | _BACKOFF.match_due(_FILE.due_at)
     return (_FILE.state == FileState.QUEUED) & due & ~busy
 
 
-def _compute_pause(retries: int) -> timedelta:
-    pause: timedelta = min(_FIRST_PAUSE * 2 ** min(retries, 12), _LONGEST_PAUSE)
-    return pause
-
-
 def _return_file(connection: Connection, key: FileKey, worker: str, error: dict[str, Any] | None) -> None:
-    retries = connection.execute(select(_FILE.retries).where(_match_leased(key, worker))).scalar_one_or_none()
+    own = _QUEUE.match_held([astuple(key)], worker)
+    retries = connection.execute(select(_FILE.retries).where(own)).scalar_one_or_none()
     if retries is None:
         return
-    values = _PUT_BACK | {"due_at": now()}
+    values: dict[str, Any] = {"state": FileState.QUEUED, "due_at": now()}
     if error is not None:
-        values |= {"error": error, "retries": retries + 1, "due_at": now() + _compute_pause(retries)}
-    connection.execute(update(_FILE).where(key.row).values(values))
+        values |= {"error": error, "retries": retries + 1, "due_at": now() + _BACKOFF.compute_pause(retries)}
+    _QUEUE.release(connection, astuple(key), worker, values)
 
 
 def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, Incoming] | None:
     job = (_JOB.tenant_id == _FILE.tenant_id) & (_JOB.id == _FILE.job_id)
-    query = select(_FILE.job_id, _FILE.number, _FILE.path, _FILE.external_id, _FILE.labels, _FILE.columns, _FILE.change)
-    query = query.join(_JOB, job).where(_FILE.tenant_id == tenant, _match_due()).order_by(_FILE.number, _JOB.created_at)
-    row = connection.execute(query.limit(1).with_for_update(of=_FILE, skip_locked=True)).first()
-    if row is None:
+    wanted = _FILE.path, _FILE.external_id, _FILE.labels, _FILE.columns, _FILE.change
+    query = select(_FILE.tenant_id, _FILE.job_id, _FILE.number, *wanted).join(_JOB, job)
+    query = query.where(_FILE.tenant_id == tenant, _match_due()).order_by(_FILE.number, _JOB.created_at).limit(1)
+    values = {"state": FileState.PARSING, "chunks": 0, "chunks_done": 0, "started_at": now()}
+    rows = _QUEUE.claim(connection, query, worker, values)
+    if not rows:
         return None
-    key, moment = FileKey(tenant, row.job_id, row.number), now()
-    values = {
-        "state": FileState.PARSING,
-        "worker": worker,
-        "leased_until": moment + LEASE,
-        "chunks": 0,
-        "chunks_done": 0,
-    }
-    connection.execute(update(_FILE).where(key.row).values(values | {"started_at": moment}))
+    row = rows[0]
+    key = FileKey(tenant, row.job_id, row.number)
     data = connection.execute(select(_ORIGINAL.data).where(key.original)).scalar_one()  # there while it is open
     columns = FaqColumns(**row.columns) if row.columns else None
     return key, Incoming(row.path, data, row.external_id, from_json(row.labels), columns, Change(**row.change))
 
 
-def _fail_file(connection: Connection, key: FileKey, where: ColumnElement[bool], error: dict[str, Any]) -> bool:
-    """Marks a file as failed. Returns whether there was such a file."""
-    values = {
-        "state": FileState.FAILED,
-        "outcome": FileOutcome.FAILED,
-        "error": error,
-        "worker": "",
-        "leased_until": None,
-        "finished_at": now(),
-    }
-    query = select(_FILE.path, _FILE.external_id).where(where)
-    row = connection.execute(query).first()
-    if row is None:
+def _fail_file(connection: Connection, key: FileKey, worker: str, error: dict[str, Any]) -> bool:
+    """Marks a file as failed. Returns whether the worker had it."""
+    values = {"state": FileState.FAILED, "outcome": FileOutcome.FAILED, "error": error, "finished_at": now()}
+    if not _QUEUE.release(connection, astuple(key), worker, values):
         return False
-    connection.execute(update(_FILE).where(key.row).values(values))
+    row = connection.execute(select(_FILE.path, _FILE.external_id).where(key.row)).one()
     told = {"code": error["code"], "message": error["message"]}
     about = {"job_id": key.job_id, "path": row.path, "external_id": row.external_id, "error": told}
     emit_event(connection, key.tenant, "document.failed", about)
@@ -255,5 +223,6 @@ def _recover_files(connection: Connection, lost: ColumnElement[bool]) -> None:
     query = select(_FILE.tenant_id, _FILE.job_id, _FILE.number, _FILE.retries).where(lost)
     for row in connection.execute(query.with_for_update(skip_locked=True)).all():
         key, often = FileKey(row.tenant_id, row.job_id, row.number), row.retries - _SOON
-        values = {"retries": row.retries + 1, "due_at": now() + (_compute_pause(often) if often >= 0 else timedelta())}
-        connection.execute(update(_FILE).where(key.row).values(_PUT_BACK | values))
+        pause = _BACKOFF.compute_pause(often) if often >= 0 else timedelta()
+        values = {"state": FileState.QUEUED, "worker": "", "retries": row.retries + 1, "due_at": now() + pause}
+        connection.execute(update(_FILE).where(key.row).values(values))

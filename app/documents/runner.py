@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
@@ -13,20 +12,19 @@ from typing import TYPE_CHECKING
 
 from loguru import logger
 
+from app.db.leased_queue import LeaseLost
 from app.documents.ingestion import MAX_CONCURRENT_FILES, MAX_FILES_OF_A_TENANT, IngestionService
 from app.documents.repository_job_rows import FileKey
-from app.documents.repository_queue import FileLeaseLost, JobQueue, record_commit
+from app.documents.repository_queue import JobQueue, record_commit
 from app.documents.types import FileOutcome, FileReport, Incoming
 from app.errors import describe, find_outage
-from app.work_loop import WorkLoop
+from app.work_loop import WorkLoop, run_leased
 from knowledge.errors import ReaderDied, Unavailable
 
 if TYPE_CHECKING:
     from app.index_follower import Follower
 
 
-# How often progress is written, and a cancellation noticed.
-BEAT_SECONDS = 0.5
 INDEX_SECONDS = 60.0
 
 
@@ -54,7 +52,6 @@ class JobRunner(WorkLoop):
         self._ingestion = ingestion
         self._follower = follower
         self._alone = alone
-        self._worker = secrets.token_hex(8)
         self._began = datetime.now(UTC)
         self._busy: Counter[str] = Counter()
         self._recovered = False
@@ -109,18 +106,17 @@ class JobRunner(WorkLoop):
         """Ingests a file and returns the revision that has it; 0 where none will have it, or not now."""
         progress = _Progress()
         together = partial(record_commit, key=key, worker=self._worker)
-        taking = asyncio.create_task(self._ingestion.ingest_file(key.tenant, file, progress.note_step, together))
         try:
-            while not (await asyncio.wait({taking}, timeout=BEAT_SECONDS))[0]:
-                if not await self._queue.renew_lease(key, self._worker, progress.done, progress.total):
-                    logger.bind(tenant=key.tenant).info("a document is not taken in: its job was cancelled")
-                    return 0
-            return await self._record_report(key, taking.result())
-        except FileLeaseLost:
+            ingested = await run_leased(
+                self._ingestion.ingest_file(key.tenant, file, progress.note_step, together),
+                lambda: self._queue.renew_lease(key, self._worker, progress.done, progress.total),
+            )
+            return await self._record_report(key, ingested.result())
+        except LeaseLost:
+            logger.bind(tenant=key.tenant).info(
+                "a document is not taken in: its job was cancelled, or another process has it"
+            )
             return 0
-        finally:
-            taking.cancel()
-            await asyncio.gather(taking, return_exceptions=True)
 
     async def _record_report(self, key: FileKey, report: FileReport) -> int:
         if isinstance(report.error, Unavailable):

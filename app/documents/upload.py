@@ -10,10 +10,10 @@ from fastapi import Request, Response
 
 from app.documents import jobs_api
 from app.documents.job_schemas import FileReportOut, JobDetail
+from app.documents.parts import Wiring
 from app.documents.repository_jobs import FileRow, JobRow
 from app.documents.types import Incoming
 from app.errors import BatchRejected, FileRejected
-from app.http.deps import Wiring
 from app.http.disconnects import CLIENT_LEFT, run_while_connected
 from app.idempotency.types import KeptResponse
 

@@ -10,13 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 from app.documents.file_names import build_path, choose_suffix
 from app.documents.job_schemas import JobDetail
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, MAX_URL_CHARS, Tag, check_tags, require_valid_period
+from app.documents.parts import Wiring
 from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS
 from app.documents.products import check_version
 from app.documents.types import Change, Incoming, Labels
 from app.documents.upload import MAX_WAIT_SECONDS, accept_upload, add_location
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.errors import FetchFailed
-from app.http.deps import AdminTenant, Wiring, get_caller_name, read_proof
+from app.http.deps import AdminTenant, get_caller_name, read_proof
 from app.http.failures import Responses, list_failures
 from app.http.fields import CLEANED, Moment
 from app.http.routes import GuardedRoute

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.documents.api import load_detail
+from app.documents.parts import Wiring
 from app.documents.repository_version_rows import VersionDecision
 from app.documents.schemas import DocumentDetail
 from app.documents.types import UNPUBLISHED, Change, VersionState
@@ -20,7 +21,7 @@ from app.documents.versions_schemas import (
     RejectionIn,
     RollbackIn,
 )
-from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.deps import AdminTenant, StaffTenant, get_caller_name
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute

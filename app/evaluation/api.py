@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
@@ -29,13 +29,29 @@ from app.evaluation.schemas import (
 )
 from app.evaluation.transfer import read_file, write_jsonl, write_table
 from app.evaluation.types import CaseOrigin
-from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.deps import AdminTenant, StaffTenant, Wired
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.forms import build_file_body, read_sent_file
 from app.http.routes import GuardedRoute
 from app.http.sheets import build_sheet_reader
 from app.spreadsheets import CSV, XLSX
+
+if TYPE_CHECKING:
+    from app.evaluation.runs import EvaluationRuns
+    from app.evaluation.service import EvaluationSets
+    from knowledge.ingest import DocumentReader
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    document_reader: DocumentReader
+    evaluation_runs: EvaluationRuns
+    evaluation_sets: EvaluationSets
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/evaluation", tags=["evaluation"], route_class=GuardedRoute)
 
@@ -147,7 +163,7 @@ async def import_evaluation_cases(
 
     The bytes of the file may also be the whole body.
     """
-    read = await read_file(await read_sent_file(request), build_sheet_reader(request, wiring, tenant))
+    read = await read_file(await read_sent_file(request), build_sheet_reader(request, wiring.document_reader, tenant))
     await wiring.evaluation_sets.put(tenant, set_id, read.cases, only=replace and not read.refused)
     refused = [RefusedRow(row=row, message=message) for row, message in read.refused]
     return EvaluationImport(taken=len(read.cases), refused=refused)

@@ -9,12 +9,12 @@ from operator import attrgetter
 from agents.errors import AgentError
 from agents.types import Answer, Evidence, Page, Routed, Token
 from app.chat.service import ChatService
-from app.chat.session import Message
 from app.chat.types import TurnDone
 from app.errors import AppError, describe
 from app.evaluation.grounding import build_full_text, list_cited_texts
 from app.evaluation.types import ProductReply
 from app.ids import create_id
+from app.turns.types import Message
 from app.types import Proof, SessionKey
 from knowledge.errors import KnowledgeError
 from knowledge.index import Snapshot

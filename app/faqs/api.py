@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
@@ -12,13 +12,29 @@ from app.faqs.rules import MAX_ENTRIES
 from app.faqs.schemas import FaqImportOut, FaqIn, FaqOut, FaqPage
 from app.faqs.transfer import read_faqs, write_faqs
 from app.faqs.types import FaqState
-from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.deps import AdminTenant, StaffTenant, Wired
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.forms import build_file_body, read_sent_file
 from app.http.routes import GuardedRoute
 from app.http.sheets import build_sheet_reader
 from app.spreadsheets import CSV, XLSX
+
+if TYPE_CHECKING:
+    from app.faqs.importer import FaqImporter
+    from app.faqs.service import FaqService
+    from knowledge.ingest import DocumentReader
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    document_reader: DocumentReader
+    faq_importer: FaqImporter
+    faqs: FaqService
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/knowledge/faqs", tags=["faqs"], route_class=GuardedRoute)
 
@@ -71,7 +87,7 @@ async def import_faqs(
 
     The bytes of the file may also be the whole body.
     """
-    rows = await read_faqs(await read_sent_file(request), build_sheet_reader(request, wiring, tenant))
+    rows = await read_faqs(await read_sent_file(request), build_sheet_reader(request, wiring.document_reader, tenant))
     done = await wiring.faq_importer.run(tenant, rows, request.state.principal.name, dry_run=dry_run)
     if not done.ready:
         response.status_code = 202

@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 from loguru import logger
 
 from agents.curated.book import Book, Wording, list_wordings
-from agents.curated.types import CuratedEntry, CuratedMatch
 from agents.curated.typical_meaning import compute_typical_meaning
+from agents.types import CuratedEntry, CuratedMatch
 from agents.understanding.reading import read
 from app.faqs.types import Faq
 from knowledge.embeddings.base import Embedder
@@ -130,16 +130,17 @@ class TenantBook:
     embedder: Embedder
     revision: Callable[[], int]
 
-    async def match(self, question: Question) -> CuratedMatch | None:
+    async def match(self, question: Question, vector: Vector | None) -> CuratedMatch | None:
         """By the words of the message or of what it means in its conversation, else by the latter's meaning."""
         book = await self.books.get_book(self.tenant, self.embedder, self.revision())
         if not book:
             return None
-        meant = question.expanded_reading.normalized_text
-        worded = book.find_by_wording(question.normalized_text) or book.find_by_wording(meant)
+        meant = question.utterance.expanded.normalized_text
+        worded = book.find_by_wording(question.utterance.normalized) or book.find_by_wording(meant)
         if worded is not None:
             return worded
-        vector = question.vector if meant == question.normalized_text else await self._embed_text(meant)
+        if meant != question.utterance.normalized:
+            vector = await self._embed_text(meant)
         return book.find_similar(meant, vector) if vector is not None else None
 
     async def _embed_text(self, text: str) -> Vector | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
@@ -10,8 +10,24 @@ from pydantic import BaseModel, Field
 from app.connection.types import ConnectionSource
 from app.documents.samples import sample_paths
 from app.first_steps.repository import StepRepository
-from app.http.deps import AdminTenant, Wiring
+from app.http.deps import AdminTenant, Wired
 from app.http.routes import GuardedRoute
+
+if TYPE_CHECKING:
+    from app.connection.service import ModelConnections
+    from app.db.engine import Database
+    from app.keys.management import KeyManagement
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    connections: ModelConnections
+    database: Database
+    key_management: KeyManagement
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/first-steps", tags=["profile"], route_class=GuardedRoute)
 
@@ -37,7 +53,7 @@ class FirstStepsOut(BaseModel):
 @router.get("")
 async def read_first_steps(tenant: AdminTenant, wiring: Wiring) -> FirstStepsOut:
     """Which steps are done."""
-    facts = await StepRepository(wiring.base.database, sample_paths()).load_facts(tenant)
+    facts = await StepRepository(wiring.database, sample_paths()).load_facts(tenant)
     source, _ = await wiring.connections.read()
     connected = source is not ConnectionSource.NONE
     colleagues = facts.staff + max(0, facts.admins - (0 if wiring.key_management.has_environment_key(tenant) else 1))

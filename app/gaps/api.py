@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from app.gaps.parts import Wiring
 from app.gaps.repository import GapFilters
 from app.gaps.schemas import GapDetailOut, GapDraftIn, GapMergeIn, GapOut, GapPage, GapPolicy, GapStepIn, MineIn
 from app.gaps.types import GapDraft, GapState, MissReason
-from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.deps import AdminTenant, StaffTenant, get_caller_name
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute

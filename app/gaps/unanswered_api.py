@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.types import Outcome
-from app.http.deps import StaffTenant, Wiring
+from app.gaps.parts import Wiring
+from app.http.deps import StaffTenant
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 

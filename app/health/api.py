@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
@@ -10,12 +10,37 @@ from pydantic import BaseModel, Field
 
 from app import __version__
 from app.errors import Overloaded, describe
-from app.http.deps import PUBLIC, Wiring
+from app.http.deps import PUBLIC, Wired
 from app.http.error_handlers import request_id_of
 from app.http.failures import ErrorBody
 from app.http.routes import GuardedRoute
 from app.indexing.backlog import Indexing
 from app.readiness import StartPart
+
+if TYPE_CHECKING:
+    from app.db.engine import Database
+    from app.generations.service import Generations
+    from app.indexing.backlog import Indexing
+    from app.readiness import Readiness as StartReadiness
+    from app.redis.server import RedisServer
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    database: Database
+    database_fingerprint: str
+    generations: Generations
+    redis: RedisServer | None
+
+    @property
+    def indexing(self) -> Indexing | None: ...
+
+    @property
+    def startup(self) -> StartReadiness: ...
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/health", tags=["health"], dependencies=[PUBLIC], route_class=GuardedRoute)
 
@@ -79,11 +104,11 @@ async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONRespons
     answered by keywords meanwhile. Later, 503 with the code `storage_full` or `database_busy` while nothing can be
     kept: every ask tries to.
     """
-    indexing = IndexingOut.from_indexing(state) if (state := wiring.base.indexing) else None
-    outage = await wiring.base.database.find_outage()
+    indexing = IndexingOut.from_indexing(state) if (state := wiring.indexing) else None
+    outage = await wiring.database.find_outage()
     if outage is None and wiring.startup.ready.is_set():
         degraded = ["redis"] if wiring.redis is not None and wiring.redis.away else []
-        learning = wiring.base.generations.learning
+        learning = wiring.generations.learning
         return Readiness(
             status="ready", ready=True, waiting_for=[], learning=learning, indexing=indexing, degraded=degraded
         )

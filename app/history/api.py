@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -26,12 +26,32 @@ from app.history.schemas import (
     ViewOut,
 )
 from app.history.types import FoundConversation, HistoryFilter, SavedView, Standing
-from app.http.deps import StaffTenant, Wiring
+from app.http.deps import StaffTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
 from knowledge.text import clean
+
+if TYPE_CHECKING:
+    from app.contacts.service import Contacts
+    from app.desk.human_desk import HumanDesk
+    from app.history.repository import ConversationSearch
+    from app.history.repository_contacts import ContactHistory
+    from app.history.repository_views import SavedViews
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    contact_history: ContactHistory
+    contacts: Contacts
+    desk: HumanDesk
+    history: ConversationSearch
+    saved_views: SavedViews
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/agent", tags=["desk"], route_class=GuardedRoute)
 

@@ -17,7 +17,7 @@ from app.history.terms import build_phrases, build_terms, is_prefix
 from app.types import SessionKey
 
 if TYPE_CHECKING:
-    from app.conversations.types import NewTurn
+    from app.turns.types import NewTurn
 
 TURN, MESSAGE, NOTE = "turn", "message", "note"
 _INSERT = insert(get_table(Table))
@@ -32,7 +32,11 @@ def add_turns(connection: Connection, turns: Iterable[NewTurn]) -> None:
     """What customers said and were told; a reply with a member's own rows is left out."""
     rows = [
         _build_row(
-            SessionKey(turn.tenant, turn.session_id), TURN, turn.id, turn.question, "" if turn.rows_of else turn.reply
+            SessionKey(turn.tenant, turn.session_id),
+            TURN,
+            turn.id,
+            turn.utterance.original,
+            "" if turn.rows_of else turn.reply,
         )
         for turn in turns
     ]

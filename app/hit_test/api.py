@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fastapi import APIRouter, Request, Response
 
@@ -17,12 +17,32 @@ from app.hit_test.schemas import (
     SearchResponse,
 )
 from app.hit_test.trial import Trial, TrialResult
-from app.http.deps import StaffTenant, Wiring
+from app.http.deps import StaffTenant, Wired
 from app.http.failures import Responses, list_failures
 from app.http.forms import build_file_body, read_sent_file
 from app.http.routes import GuardedRoute
 from app.http.sheets import build_sheet_reader
 from app.spreadsheets import CSV, XLSX, write_sheet
+
+if TYPE_CHECKING:
+    from app.hit_test.canaries import Canaries
+    from app.hit_test.service import HitTest
+    from app.limits.service import RateLimits
+    from app.search.filter_requests import FilterRequests
+    from knowledge.ingest import DocumentReader
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    canaries: Canaries
+    document_reader: DocumentReader
+    filters: FilterRequests
+    hit_test: HitTest
+    limits: RateLimits
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/knowledge", tags=["search"], route_class=GuardedRoute)
 _BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
@@ -79,7 +99,7 @@ async def search_file(
     The bytes of the file may also be the whole body.
     """
     content = await read_sent_file(request)
-    trials = await read_questions(content, build_sheet_reader(request, wiring, tenant), decide=decide)
+    trials = await read_questions(content, build_sheet_reader(request, wiring.document_reader, tenant), decide=decide)
     tried = await _run_trials(wiring, tenant, request.state.sender.key, trials)
     name = f"hit-test.{format}"
     cells = list(map(build_cells, trials, tried))

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.types import Question
 from app.hit_test.trial import Dropped, Stage, Stored
 from app.search.waterfall import list_ranked
 from knowledge.filters import Filter
 from knowledge.index import Snapshot, has_vectors
-from knowledge.types import Hit, Retrieval
+from knowledge.types import Hit, QuestionVectors, Retrieval
 
 # How far down the recalls the place of a piece is looked for.
 PLACES = 500
@@ -30,12 +29,12 @@ class Widths:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A search to look into: the view of the index, the question as it was read, what it was narrowed to, and all that
+    """A search to look into: the view of the index, the vectors of the question, what it was narrowed to, and all that
     was recalled. left_out: ids of documents for which another version of them answers.
     """
 
     snapshot: Snapshot
-    question: Question
+    vectors: QuestionVectors
     where: Filter
     found: Retrieval
     left_out: frozenset[str] = frozenset()
@@ -105,8 +104,8 @@ def _describe_judgement(stage: Stage, candidate: dict[str, Any], found: Retrieva
 
 
 async def _explain_unrecalled(search: Search, pieces: list[str], widths: Widths) -> Dropped:
-    snapshot, question = search.snapshot, search.question
-    vectors = [vector for vector in (question.vector, question.context_vector) if vector is not None]
+    snapshot, asked = search.snapshot, search.vectors
+    vectors = [vector for vector in (asked.alone, asked.in_context) if vector is not None]
     if not has_vectors(snapshot):
         vectors = []
     near = [await snapshot.search_dense(vector, PLACES, search.where) for vector in vectors]

@@ -5,24 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agents.question_search import Searcher, search_question
-from agents.types import Question, Turn, Usage
-from agents.understanding.context import build_search_context
-from agents.understanding.reading import read
+from agents.search_context import build_search_context
+from agents.types import Findings, Question, Usage
+from agents.understanding.state import Turn
+from agents.understanding.utterance import Utterance
 from app.chat.account import Account
 from app.chat.answer_pipeline import AnswerPipeline, PreparedMessage
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
-from app.chat.session import Message
 from app.errors import Conflict, InvalidRequest
 from app.hit_test.canaries import TrialSearch
 from app.hit_test.drop_reason import Search, Widths, find_drop_reason
 from app.hit_test.repository import ExpectedRepository
 from app.hit_test.trial import Dropped, Trial, TrialResult
 from app.tenants import TenantParts, Tenants
+from app.turns.types import Message
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.index import Snapshot
 from knowledge.text import clean
-from knowledge.types import Context, PageText, Retrieval, Vector
+from knowledge.types import NOT_EMBEDDED, Context, PageText, QuestionVectors, Retrieval
 
 _NOTHING_SAID = Context()
 
@@ -77,38 +78,39 @@ class HitTest:
         account: Account,
         trying: TrialSearch | None,
     ) -> TrialResult:
-        question, turn, decision = heard.question, None, None
+        question, findings, turn, decision = heard.question, heard.findings, None, None
         if trying is not None:
             heard = replace(heard, team=replace(heard.team, searcher=trying.search))
         if trial.decide and heard.rejected is None:
             turn, decision = await self._answering.decide(heard, account)
             account.add_usage(Usage(), turn.route.degraded)
-            question = turn.question
-        found = await self._search_passages(heard, question, trial)
+            question, findings = turn.question, turn.findings
+        found = await self._search_passages(heard.team.searcher, question, findings, trial)
         snapshot = trying.snapshot if trying else parts.retriever.index.get_snapshot()
         return TrialResult(
-            text=question.text,
+            text=question.utterance.original,
             found=found,
             timings_ms=found.timings_ms | {"embed": account.ms["embed"]},
             degraded=tuple(dict.fromkeys((*found.degraded, *account.degraded))),
             rejected=heard.rejected,
             turn=turn,
             decision=decision,
-            dropped=await self._explain_drop(tenant, parts, trial, question, found, snapshot, trying),
+            dropped=await self._explain_drop(tenant, parts, trial, question, findings, found, snapshot, trying),
         )
 
     async def _build_question(self, tenant: str, text: str, history: tuple[str, ...]) -> Question:
         """As the chat reads a message behind others that its client tells."""
-        before = tuple(Turn(asked, asked, "") for asked in (clean(each).strip() for each in history) if asked)
+        before = tuple(Turn(Utterance(asked), "") for asked in (clean(each).strip() for each in history) if asked)
         return await self._history.build_question(
-            Message(tenant, "", text, new_session=True, history=before), read(text)
+            Message(tenant, "", text, new_session=True, history=before), Utterance(text)
         )
 
-    async def _search_passages(self, heard: PreparedMessage, question: Question, trial: Trial) -> Retrieval:
-        searcher = heard.team.searcher
+    async def _search_passages(
+        self, searcher: Searcher, question: Question, findings: Findings, trial: Trial
+    ) -> Retrieval:
         if trial.explain or trial.expected is not None:
             searcher = _ExplainedSearch(searcher)
-        return await search_question(searcher, question)
+        return await search_question(searcher, question, findings)
 
     async def _explain_drop(
         self,
@@ -116,6 +118,7 @@ class HitTest:
         parts: TenantParts,
         trial: Trial,
         question: Question,
+        findings: Findings,
         found: Retrieval,
         snapshot: Snapshot,
         trying: TrialSearch | None,
@@ -127,9 +130,10 @@ class HitTest:
         own = parts.tuned.settings
         widths = Widths(own.vector_top_k, own.bm25_top_k)
         stored = stored or await self._expected.find(tenant, expected)
-        meant = question.normalized_text, question.rewrite, trial.where, build_search_context(question)
+        meant = question.utterance.normalized, question.utterance.rewrite, trial.where, build_search_context(question)
         choice = await parts.retriever.choose_versions(*meant)
-        return await find_drop_reason(stored, Search(snapshot, question, trial.where, found, choice.excluded), widths)
+        search = Search(snapshot, findings.vectors, trial.where, found, choice.excluded)
+        return await find_drop_reason(stored, search, widths)
 
 
 class _ExplainedSearch:
@@ -143,12 +147,12 @@ class _ExplainedSearch:
         question: str,
         *,
         rewrite: str | None = None,
-        vector: Vector | None = None,
+        vectors: QuestionVectors = NOT_EMBEDDED,
         where: Filter = EVERYTHING,
         explain: bool = True,
         context: Context = _NOTHING_SAID,
         page: PageText | None = None,
     ) -> Retrieval:
         return await self._searcher.search(
-            question, rewrite=rewrite, vector=vector, where=where, explain=True, context=context, page=page
+            question, rewrite=rewrite, vectors=vectors, where=where, explain=True, context=context, page=page
         )

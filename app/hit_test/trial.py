@@ -7,9 +7,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from agents.bids import TurnEvidence
 from agents.decision import Decision
 from agents.screening.types import Reason
+from agents.turn_evidence import TurnEvidence
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.types import Chunk, DocumentMeta, Retrieval
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from fastapi.openapi.models import HTTPBearer
@@ -20,7 +20,9 @@ from app.errors import Forbidden
 from app.types import Proof, SessionKey
 
 if TYPE_CHECKING:
-    from app.wiring.container import Container
+    from app.http.parts import HttpParts
+
+T = TypeVar("T")
 
 
 class Allow(SecurityBase):
@@ -123,15 +125,15 @@ async def changes_nothing() -> None:
     """Marks what is asked by POST, because it takes a body, and is no administrative action: it changes nothing."""
 
 
-def get_container(request: Request) -> Container:
-    """The wiring of this process."""
-    container: Container = request.app.state.container
+def get_container(request: Request) -> HttpParts:
+    """The wiring of this process, as far as HTTP needs it."""
+    container: HttpParts = request.app.state.container
     return container
 
 
-async def get_wiring(request: Request) -> Container:
-    """The same as a dependency; a coroutine, because FastAPI runs plain functions in a thread."""
-    return get_container(request)
+async def get_wiring(request: Request) -> Any:
+    """All of it as a dependency; a coroutine, because FastAPI runs plain functions in a thread."""
+    return request.app.state.container
 
 
 def get_caller_name(request: Request) -> str:
@@ -178,7 +180,5 @@ AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
 MetricsTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.METRICS))]
 PUBLIC = Depends(allow_anyone)
 CHANGES_NOTHING = Depends(changes_nothing)
-if TYPE_CHECKING:
-    Wiring = Container
-else:  # FastAPI resolves it at run time
-    Wiring = Annotated[Any, Depends(get_wiring)]
+# The wiring as a feature needs it: T is a protocol of its own, which `app.wiring.container.Container` fulfils.
+Wired = Annotated[T, Depends(get_wiring)]

@@ -16,7 +16,7 @@ from app.errors import NotFound
 from app.http.deps import get_container
 
 if TYPE_CHECKING:
-    from app.wiring.container import Container
+    from app.http.parts import HttpParts
 
 
 SCHEMA = "/openapi.json"
@@ -28,7 +28,7 @@ _SCRIPT, _STYLE, _ICON = (f"/docs/{name}" for name in FILES)
 _OPTIONS = {"validatorUrl": None, "docExpansion": "none"}
 
 
-async def is_documented(container: Container) -> bool:
+async def is_documented(container: HttpParts) -> bool:
     """Whether the documentation is shown: by default only where every caller is this machine."""
     wanted = container.settings.api_docs_enabled
     return wanted == "true" or (wanted == "auto" and await container.keys.is_keyless())

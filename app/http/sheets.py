@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from fastapi import Request
 
@@ -16,11 +15,10 @@ from knowledge.sheets import SheetOptions, Spreadsheet
 SheetReader = Callable[[str, bytes, SheetOptions], Awaitable[Spreadsheet]]
 
 
-def build_sheet_reader(request: Request, wiring: Any, tenant: str) -> SheetReader:
+def build_sheet_reader(request: Request, reader: DocumentReader, tenant: str) -> SheetReader:
     """Once the client has gone, what reads for it is stopped, and InvalidRequest raised."""
 
     async def read(name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
-        reader: DocumentReader = wiring.base.reader
         found = await run_while_connected(request, reader.read_sheet(tenant, name, content, options))
         if found is None:
             raise InvalidRequest("表格还没有读完，连接就断开了。")

@@ -23,7 +23,7 @@ from app.limits.types import Requester
 from knowledge.text import clean
 
 if TYPE_CHECKING:
-    from app.wiring.container import Container
+    from app.http.parts import HttpParts
 
 
 # How long a first frame is waited for that only may say where to go on; one that has to bring the key has longer.
@@ -124,7 +124,7 @@ class SocketLine:
 
 @asynccontextmanager
 async def open_line(
-    websocket: WebSocket, container: Container, tag: str, *roles: Role
+    websocket: WebSocket, container: HttpParts, tag: str, *roles: Role
 ) -> AsyncIterator[tuple[SocketLine, Hello] | None]:
     """A connection that is accepted, and who it is; None when it was turned away, with the reason sent. It counts as
     open within.
@@ -141,7 +141,7 @@ async def open_line(
 
 
 async def _accept_line(
-    websocket: WebSocket, container: Container, tag: str, roles: Sequence[Role]
+    websocket: WebSocket, container: HttpParts, tag: str, roles: Sequence[Role]
 ) -> tuple[SocketLine, Hello] | None:
     offered = websocket.scope.get("subprotocols", [])
     await websocket.accept(subprotocol=_PROTOCOL if _PROTOCOL in offered else None)
@@ -157,7 +157,7 @@ async def _accept_line(
     return None
 
 
-async def run(websocket: WebSocket, line: SocketLine, container: Container, *work: Coroutine[Any, Any, None]) -> None:
+async def run(websocket: WebSocket, line: SocketLine, container: HttpParts, *work: Coroutine[Any, Any, None]) -> None:
     """Runs all parts of a connection until the first one ends, for whatever reason; then ends the others."""
     tasks = [asyncio.create_task(part) for part in work]
     draining = asyncio.create_task(container.startup.draining.wait())
@@ -186,7 +186,7 @@ async def refuse_connection(websocket: WebSocket, line: SocketLine, reason: AppE
     await _close(websocket, _CODES.get(type(reason), UNAUTHORIZED), reason.code)
 
 
-def _build_guard(websocket: WebSocket, container: Container, hello: Hello) -> Guard:
+def _build_guard(websocket: WebSocket, container: HttpParts, hello: Hello) -> Guard:
     """The key is still whose it was: a look at the copy of the keys that this process has anyway."""
     host = websocket.client.host if websocket.client else None
 
@@ -202,7 +202,7 @@ def _build_guard(websocket: WebSocket, container: Container, hello: Hello) -> Gu
 
 
 async def _read_hello(
-    websocket: WebSocket, line: SocketLine, container: Container, roles: frozenset[Role], tags: set[str]
+    websocket: WebSocket, line: SocketLine, container: HttpParts, roles: frozenset[Role], tags: set[str]
 ) -> Hello:
     host = websocket.client.host if websocket.client else None
     key, token = _read_key(websocket), websocket.headers.get("x-user-token", "")
@@ -230,7 +230,7 @@ async def _read_hello(
     return Hello(principal, sender, frame, lease, key, token, unhandled=bool(frame) and frame.get("type") != "hello")
 
 
-async def _open_to(container: Container, host: str | None) -> bool:
+async def _open_to(container: HttpParts, host: str | None) -> bool:
     try:
         await container.keys.authenticate(None, host)
     except AppError:

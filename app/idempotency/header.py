@@ -14,8 +14,7 @@ from pydantic import BaseModel
 
 from app.auth.principal import Principal
 from app.errors import Conflict, Forbidden, InvalidRequest
-from app.http.deps import get_container
-from app.idempotency.service import RequestAttempt
+from app.idempotency.service import RequestAttempt, Retries
 from app.idempotency.types import JSON, KeptResponse, RetryKey
 from app.types import Proof
 
@@ -73,7 +72,8 @@ async def run_once(
     """The response of the first attempt; without a key, of this one. Raises Conflict, and what the work raises."""
     if key is None:
         return answer(await work(None))
-    attempt = await get_container(request).retries.begin(key)
+    retries: Retries = request.app.state.container.retries
+    attempt = await retries.begin(key)
     if isinstance(attempt, KeptResponse):
         return answer(attempt, REPLAYED)
     async with attempt:

@@ -12,6 +12,7 @@ from loguru import logger
 
 from app.indexing.backlog import EmbeddingBacklog, Indexing
 from app.indexing.catch_up import CatchUp, FollowedIndex, SearchedIndex
+from app.work_loop import WorkLoop
 from knowledge.errors import EmbeddingUnavailable, IndexUnavailable, NotEmbedded, Unavailable
 from knowledge.index import Index
 from knowledge.ingest import EmbedderOf
@@ -28,7 +29,7 @@ POLL_SECONDS = 0.5
 MAX_BACKOFF_SECONDS = 5.0
 
 
-class Indexer:
+class Indexer(WorkLoop):
     """The one writer of all indexes of this process; whoever runs it holds the lock on DATA_DIR.
 
     Where vectors are missing, because the cache was lost or another process committed, or because the embedder or what
@@ -41,6 +42,9 @@ class Indexer:
     time an index moved.
     """
 
+    name = "indexer"
+    poll_seconds = POLL_SECONDS
+
     def __init__(
         self,
         feed: IndexFeed,
@@ -49,6 +53,7 @@ class Indexer:
         open_index: Callable[[str], Awaitable[Index]],
         on_revision: Callable[[str, int], None] | None = None,
     ) -> None:
+        super().__init__()
         self._feed = feed
         self._catch_up = catch_up
         self._embedder_of = embedder_of
@@ -60,21 +65,17 @@ class Indexer:
         self._locks: dict[str, asyncio.Lock] = {}
         self._answering: dict[str, int] = {}
         self._moved = asyncio.Condition()
-        self._wake = asyncio.Event()
         self._distrusted: dict[str, frozenset[str]] = {}
         self._looked = asyncio.Event()
         self._backlog = EmbeddingBacklog(self._handle_embedding_end)
-        self._task: asyncio.Task[None] | None = None
         self.failures: dict[str, Exception] = {}
         """Why a tenant's index lags behind, while it does."""
 
-    async def start(self) -> None:
-        """Opens the indexes and follows SQL in the background, see `wait_until_serving`. Raises IndexMismatch."""
+    async def open_indexes(self) -> None:
+        """Opens the indexes, before `start`; see `wait_until_serving`. Raises IndexMismatch."""
         for tenant in await self._feed.load_heads():
             with suppress(EmbeddingUnavailable, IndexUnavailable):  # then keywords serve
                 await self._get_index(tenant)
-        self._wake.set()
-        self._task = asyncio.create_task(self._run(), name="indexer")
 
     async def wait_until_serving(self) -> None:
         """Returns once every knowledge base answers, be it by keywords alone, or was tried to be brought there."""
@@ -103,17 +104,13 @@ class Indexer:
 
     async def wait_for_revision(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - not an error
         """Has the indexer look at once; True when the tenant's index answers from `revision` within `timeout` s."""
-        self._wake.set()
+        self.wake()
         try:
             async with asyncio.timeout(timeout), self._moved:
                 await self._moved.wait_for(lambda: self._answering.get(tenant, -1) >= revision)
         except TimeoutError:
             return False
         return True
-
-    def wake(self) -> None:
-        """Has it look at once: something was committed somewhere."""
-        self._wake.set()
 
     async def follow(self, tenant: str) -> None:
         """Brings one index to SQL's revision. Raises what the embedder or the index raises; both stay consistent."""
@@ -156,7 +153,7 @@ class Indexer:
             self.failures.pop(tenant, None)
             put()
             self._answering.pop(tenant, None)  # `follow` says how far the new one is
-        self._wake.set()
+        self.wake()
         return old.index if old else None
 
     def mark_distrusted(self, tenant: str, chunk_ids: frozenset[str]) -> None:
@@ -165,9 +162,7 @@ class Indexer:
 
     async def close(self) -> None:
         """Stops following and closes the indexes."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+        await super().close()
         await self._backlog.close()
         for held in (*self._embedded.values(), *self._keywords.values()):
             await held.index.close()
@@ -227,33 +222,20 @@ class Indexer:
         if self._on_revision is not None:
             self._on_revision(tenant, revision)
 
-    async def _run(self) -> None:
-        delay = POLL_SECONDS
-        while True:
-            with suppress(TimeoutError):
-                # Not wait_for: before Python 3.12 it loses a cancellation that comes together with the event.
-                async with asyncio.timeout(delay):
-                    await self._wake.wait()
-            self._wake.clear()
-            healthy = await self._round()
-            delay = POLL_SECONDS if healthy else min(delay * 2, MAX_BACKOFF_SECONDS)
-
-    async def _round(self) -> bool:
-        """Follows every tenant that lags; False when something failed and should be tried again later."""
-        try:
-            heads = await self._feed.load_heads()
-        except Exception:  # the database may be away for a while; the task that follows it must outlive that
-            logger.exception("Indexer cannot read the revisions")
-            return False
+    async def run_round(self) -> int:
+        """Follows every tenant that lags; where that fails the next round comes later."""
+        self.poll_seconds = min(2 * self.poll_seconds, MAX_BACKOFF_SECONDS)
+        heads = await self._feed.load_heads()
         lagging = [
             tenant
             for tenant, head in heads.items()
             if self._answering.get(tenant) != head.revision
             or (tenant in self._keywords and not self._backlog.is_embedding(tenant))
         ]
-        healthy = all(await asyncio.gather(*(self._try_follow(tenant) for tenant in lagging)))
+        if all(await asyncio.gather(*(self._try_follow(tenant) for tenant in lagging))):
+            self.poll_seconds = POLL_SECONDS
         self._looked.set()
-        return healthy
+        return 0
 
     async def _try_follow(self, tenant: str) -> bool:
         try:

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Query
 
 from app.errors import NotFound
-from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.deps import AdminTenant, StaffTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.schemas import HousekeepingOut, JobKindList, JobKindOut, JobRunOut, JobRunPage, RunIn
+
+if TYPE_CHECKING:
+    from app.jobs.schedule import Scheduler
+    from app.jobs.service import JobService
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    jobs: JobService
+    scheduler: Scheduler
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"], route_class=GuardedRoute)
 

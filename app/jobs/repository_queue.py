@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import aliased
 
-from app.db.base import LEASE, is_due, now
+from app.db.base import now
 from app.db.engine import Database
+from app.db.leased_queue import LeasedQueue
 from app.jobs.tables import JobRunRow
 from app.jobs.types import INTERRUPTED, MAX_INTERRUPTIONS, RunState
 
 _RUN = JobRunRow
+_QUEUE = LeasedQueue(_RUN, held=_RUN.state == RunState.RUNNING, lease=_RUN.leased_until)
+# A cancelled run keeps its worker, and its place, until it has stopped.
+_CANCELLED = replace(_QUEUE, held=_RUN.state == RunState.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +32,9 @@ class ClaimedRun:
     parameters: dict[str, Any]
 
     @property
-    def row(self) -> ColumnElement[bool]:
-        """Where it stands."""
-        return (_RUN.tenant_id == self.tenant) & (_RUN.id == self.id)
+    def key(self) -> tuple[str, str]:
+        """The key of its row."""
+        return self.tenant, self.id
 
 
 class RunQueue:
@@ -41,57 +45,46 @@ class RunQueue:
 
     async def claim(self, kinds: Collection[str], worker: str) -> ClaimedRun | None:
         """Claims the oldest queued run of these kinds whose tenant has no other run of its kind at work."""
-        async with self._database.read() as connection:  # asked every second, there rarely is one
-            if (await connection.execute(_select_waiting(kinds))).first() is None:
-                return None
+        begun = func.coalesce(_RUN.started_at, now())
+        values = {"state": RunState.RUNNING, "busy": _RUN.kind, "done": 0, "total": 0, "started_at": begun}
         try:
-            return await self._database.transact(lambda connection: _claim(connection, kinds, worker), durable=False)
+            rows = await _QUEUE.claim_due(self._database, _select_waiting(kinds), worker, values)
         except IntegrityError:  # another process began one of the same tenant and kind at this moment
             return None
+        return ClaimedRun(*rows[0]) if rows else None
 
     async def renew_lease(self, run: ClaimedRun, worker: str, done: int, total: int) -> bool:
         """Renews the lease on a run and stores its progress; False where the run is no longer this process's."""
-        values = {"done": done, "total": total, "leased_until": now() + LEASE}
-        return await self._update_run(_match_leased(run, worker), values, durable=False)
+        return await _QUEUE.renew(self._database, [run.key], worker, {"done": done, "total": total})
 
     async def finish(
         self, run: ClaimedRun, worker: str, state: RunState, result: dict[str, Any] | None, error: dict[str, Any] | None
     ) -> bool:
         """Stores the result of a run; False where it was no longer this process's, which changes nothing."""
         values = {"state": state, "result": result, "error": error, "open": None, "finished_at": now()}
-        return await self._update_run(_match_leased(run, worker), values | _FREE)
+        return await self._release_run(_QUEUE, run, worker, values)
 
     async def return_run(self, run: ClaimedRun, worker: str) -> None:
         """Returns a run to the queue because the process stops; another one begins it anew."""
-        await self._update_run(_match_leased(run, worker), _FREE | {"state": RunState.QUEUED})
+        await self._release_run(_QUEUE, run, worker, {"state": RunState.QUEUED})
 
     async def release_cancelled(self, run: ClaimedRun, worker: str) -> None:
         """Releases a cancelled run that has stopped."""
-        await self._update_run(run.row & (_RUN.worker == worker), _FREE)
+        await self._release_run(_CANCELLED, run, worker, {})
 
     async def recover_runs(self, worker: str, alone: bool) -> None:
         """Returns the runs of processes that ended to the queue. alone: no other process works on this database, else
         the leases tell.
         """
-        silent = is_due(_RUN.leased_until, LEASE)
-        lost = _RUN.busy.is_not(None) & ((silent | (_RUN.worker != worker)) if alone else silent)
+        lost = _RUN.busy.is_not(None) & _QUEUE.match_lost(worker, alone=alone)
         async with self._database.read() as connection:
             if (await connection.execute(select(_RUN.id).where(lost).limit(1))).first() is None:
                 return
         await self._database.transact(lambda connection: _recover_runs(connection, lost))
 
-    async def _update_run(self, where: ColumnElement[bool], values: dict[str, Any], *, durable: bool = True) -> bool:
-        change = update(_RUN).where(where).values(values)
-        return await self._database.transact(
-            lambda connection: connection.execute(change).rowcount > 0, durable=durable
-        )
-
-
-_FREE: dict[str, Any] = {"busy": None, "worker": "", "leased_until": None}
-
-
-def _match_leased(run: ClaimedRun, worker: str) -> ColumnElement[bool]:
-    return run.row & (_RUN.worker == worker) & (_RUN.state == RunState.RUNNING)
+    async def _release_run(self, queue: LeasedQueue, run: ClaimedRun, worker: str, values: dict[str, Any]) -> bool:
+        freed = values | {"busy": None}
+        return await self._database.transact(lambda connection: queue.release(connection, run.key, worker, freed))
 
 
 def _select_waiting(kinds: Collection[str]) -> Any:
@@ -101,25 +94,14 @@ def _select_waiting(kinds: Collection[str]) -> Any:
     return query.where(_RUN.state == RunState.QUEUED, _RUN.kind.in_(kinds), ~busy).order_by(_RUN.created_at).limit(1)
 
 
-def _claim(connection: Connection, kinds: Collection[str], worker: str) -> ClaimedRun | None:
-    row = connection.execute(_select_waiting(kinds).with_for_update(of=_RUN, skip_locked=True)).first()
-    if row is None:
-        return None
-    claimed, moment = ClaimedRun(*row), now()
-    values = {"state": RunState.RUNNING, "busy": claimed.kind, "worker": worker, "leased_until": moment + LEASE}
-    values |= {"done": 0, "total": 0, "started_at": func.coalesce(_RUN.started_at, moment)}
-    connection.execute(update(_RUN).where(claimed.row).values(values))
-    return claimed
-
-
 def _recover_runs(connection: Connection, lost: ColumnElement[bool]) -> None:
     """Returns lost runs to the queue. One that ended too many processes is not tried again, and a cancelled one is
     released.
     """
-    running = _RUN.state == RunState.RUNNING
+    running, freed = _RUN.state == RunState.RUNNING, {"busy": None, "worker": ""}
     again = running & (_RUN.interruptions + 1 < MAX_INTERRUPTIONS)
     count = {"interruptions": _RUN.interruptions + 1}
     ended = {"state": RunState.FAILED, "error": INTERRUPTED, "open": None, "finished_at": now()}
-    connection.execute(update(_RUN).where(lost, again).values(_FREE | count | {"state": RunState.QUEUED}))
-    connection.execute(update(_RUN).where(lost, running).values(_FREE | count | ended))
-    connection.execute(update(_RUN).where(lost).values(_FREE))
+    connection.execute(update(_RUN).where(lost, again).values(freed | count | {"state": RunState.QUEUED}))
+    connection.execute(update(_RUN).where(lost, running).values(freed | count | ended))
+    connection.execute(update(_RUN).where(lost).values(freed))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,15 +11,14 @@ from typing import Any
 
 from loguru import logger
 
+from app.db.leased_queue import LeaseLost
 from app.errors import DatabaseUnavailable, describe
 from app.jobs.repository_queue import ClaimedRun, RunQueue
 from app.jobs.types import Cancelled, JobKind, RunState
-from app.work_loop import WorkLoop
+from app.work_loop import WorkLoop, run_leased
 
 # In one process; of one tenant and kind one in all processes.
 MAX_CONCURRENT_RUNS = 2
-# How often progress is written, and a cancellation noticed.
-BEAT_SECONDS = 0.5
 # How long a run has to stop by itself once `progress` says that it is cancelled.
 CANCEL_SECONDS = 5.0
 Ended = Callable[[str, str, str], None]
@@ -76,7 +74,6 @@ class JobWorker(WorkLoop):
         self._queue = queue
         self._alone = alone
         self._ended = ended
-        self._worker = secrets.token_hex(8)
 
     async def recover(self) -> None:
         """See `WorkLoop`."""
@@ -94,36 +91,27 @@ class JobWorker(WorkLoop):
     async def _run_claimed(self, claimed: ClaimedRun) -> None:
         log, kind = logger.bind(tenant=claimed.tenant), self._kinds[claimed.kind]
         running = _ActiveRun(claimed)
-        work = asyncio.create_task(_run_kind(kind, running), name=f"work of {claimed.kind}")
+
+        async def renew_lease() -> bool:
+            leased = await self._queue.renew_lease(claimed, self._worker, running.done, running.total)
+            running.lost = not leased
+            return leased
+
         try:
-            if await self._watch_run(running, work):
-                await self._settle_run(claimed, work)
-            else:
-                log.info("the job {} was stopped: it was cancelled, or another process has it", claimed.kind)
-                await self._queue.release_cancelled(claimed, self._worker)
+            work = await run_leased(_run_kind(kind, running), renew_lease, CANCEL_SECONDS)
+            await renew_lease()  # how far it came in the end
+            await self._settle_run(claimed, work)
+        except LeaseLost:
+            log.info("the job {} was stopped: it was cancelled, or another process has it", claimed.kind)
+            await self._queue.release_cancelled(claimed, self._worker)
         except asyncio.CancelledError:
-            await _stop(work)
             with suppress(DatabaseUnavailable):  # else its lease ends
                 await self._queue.return_run(claimed, self._worker)
             raise
         except Exception:  # what could not be written: the lease ends, and somebody takes the run up again
             log.exception("a run of the job {} could not be settled", claimed.kind)
-            await _stop(work)
 
-    async def _watch_run(self, running: _ActiveRun, work: asyncio.Task[dict[str, Any]]) -> bool:
-        """Waits for the work and stores its progress; False where the run is no longer this process's."""
-        while not (await asyncio.wait({work}, timeout=BEAT_SECONDS))[0]:
-            if not await self._queue.renew_lease(running.claimed, self._worker, running.done, running.total):
-                running.lost = True
-                await asyncio.wait({work}, timeout=CANCEL_SECONDS)
-                await _stop(work)
-                return False
-        await self._queue.renew_lease(
-            running.claimed, self._worker, running.done, running.total
-        )  # how far it came in the end
-        return True
-
-    async def _settle_run(self, claimed: ClaimedRun, work: asyncio.Task[dict[str, Any]]) -> None:
+    async def _settle_run(self, claimed: ClaimedRun, work: asyncio.Future[dict[str, Any]]) -> None:
         error = RuntimeError("cut short by itself") if work.cancelled() else work.exception()
         state, result = (RunState.DONE, work.result()) if error is None else (RunState.FAILED, None)
         if error is not None:
@@ -143,11 +131,6 @@ async def _run_kind(kind: JobKind, running: _ActiveRun) -> dict[str, Any]:
     result = await kind.run(running)
     json.dumps(result, allow_nan=False)
     return result
-
-
-async def _stop(work: asyncio.Task[dict[str, Any]]) -> None:
-    work.cancel()
-    await asyncio.gather(work, return_exceptions=True)
 
 
 def _describe_error(error: BaseException) -> dict[str, str]:

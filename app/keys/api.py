@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.auth.principal import Role
-from app.http.deps import AdminTenant, Wiring
+from app.http.deps import AdminTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
@@ -15,6 +15,20 @@ from app.keys.repository import KeyFilter, KeyState
 from app.keys.schemas import KeyCreated, KeyIn, KeyOut, KeyPage, KeyPatch, KeyRotation
 from app.search.filter_requests import FilterIn
 from knowledge.filters import EVERYTHING, Filter
+
+if TYPE_CHECKING:
+    from app.keys.management import KeyManagement
+    from app.search.filter_requests import FilterRequests
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    filters: FilterRequests
+    key_management: KeyManagement
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/keys", tags=["keys"], route_class=GuardedRoute)
 

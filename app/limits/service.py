@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from math import ceil
 
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
-from agents.types import Question
+from agents.types import Question, SenderId
+from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import say
 from app.errors import AppError, Overloaded, RateLimited
 from app.limits.leases import Lease, LeaseRequest, Leases, MemoryLeases
 from app.limits.pause import Pause
 from app.limits.slots import TurnSlots
-from app.limits.types import NOBODY, LimitKind, Rate, Requester
+from app.limits.types import LimitKind, Rate, Requester
 from app.limits.urgent import UrgentReplies
 from app.limits.windows import Counters, MemoryCounters, Wanted
 from app.metrics import Metrics
 
 # After which it is worth trying again where too many turns are under way.
 FULL_SECONDS = 5
-# Of the turn that runs.
-_SENDER: ContextVar[Requester] = ContextVar("sender", default=NOBODY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ class RateLimits:
         """The error, a moment later, in the language of the message."""
         await self.pause()
         key = "too_busy" if isinstance(error, Overloaded) else "too_often"
-        error.message = say(key, is_reply_english(Question(text), TenantProfile()))
+        error.message = say(key, is_reply_english(Question(Utterance(text)), TenantProfile()))
         return error
 
     def open_turn(self, tenant: str, sender: Requester, session_id: str, text: str) -> Admission:
@@ -118,10 +116,10 @@ class RateLimits:
         if refusal := await self._count_customer(LimitKind.HANDOFF, tenant, sender, (customer, urgent), rates):
             raise refusal
 
-    async def count_ticket(self, tenant: str, customer: str) -> bool:
+    async def count_ticket(self, tenant: str, sender: SenderId, customer: str) -> bool:
         """Counts a ticket that a customer opens within a turn; False where it is one too many."""
         rates = self._options.tickets, self._options.tickets_per_address
-        return await self._count_customer(LimitKind.TICKET, tenant, _SENDER.get(), (customer, False), rates) is None
+        return await self._count_customer(LimitKind.TICKET, tenant, sender, (customer, False), rates) is None
 
     async def find_refusal(self, tenant: str, sender: Requester, session_id: str) -> AppError | None:
         """Why a turn is not taken, by what was sent lately."""
@@ -140,7 +138,6 @@ class RateLimits:
             wanted.append((LimitKind.QUEUE_FULL, ("key", tenant, sender.key), options.turns_per_key))
         lease = await self._leases.acquire(wanted, beyond=beyond)
         if isinstance(lease, Lease):
-            _SENDER.set(sender)
             return lease
         self._metrics.add_limited(tenant, lease)
         return Overloaded(say("too_busy", False), code="too_many_turns", retry_after=FULL_SECONDS)
@@ -178,7 +175,7 @@ class RateLimits:
         raise RateLimited(say("too_busy", False), code=f"too_many_{kind}", limit=kind, retry_after=FULL_SECONDS)
 
     async def _count_customer(
-        self, kind: LimitKind, tenant: str, sender: Requester, who: tuple[str, bool], rates: tuple[Rate, Rate]
+        self, kind: LimitKind, tenant: str, sender: SenderId, who: tuple[str, bool], rates: tuple[Rate, Rate]
     ) -> AppError | None:
         """who: the customer, and whether it is urgent; rates: of a customer and of an address."""
         if not sender.key:

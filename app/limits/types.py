@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
+from agents.types import SenderId
 from app.errors import AppError
 
 MINUTE, HOUR = 60.0, 3600.0
@@ -39,16 +40,14 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Requester:
+class Requester(SenderId):
     """Who sent a request, as far as it is counted.
 
-    key: the id of the key, empty where nobody needs one: then nothing is counted. address: only of those who come with
-    a public key; one of a company's servers speaks for all of its customers. refusal: it was one too many, which is
-    told unless the message needs a reply all the same.
+    key: empty where nobody needs one: then nothing is counted. address: only of those who come with a public key; one
+    of a company's servers speaks for all of its customers. refusal: it was one too many, which is told unless the
+    message needs a reply all the same.
     """
 
-    key: str = ""
-    address: str = ""
     server: bool = False
     staff: bool = False
     refusal: AppError | None = None

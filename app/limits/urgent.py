@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from agents.care import CareAgent, CarePolicy, detect_worded_danger
-from agents.types import AnswerEvent, Question
+from agents.types import NOTHING_FOUND, AnswerEvent, Question
 from agents.understanding.reading import read
 from knowledge.text import clean
 
@@ -33,4 +33,4 @@ class UrgentReplies:
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """As an agent's: the reply, and the request for a person. No model and no database is asked."""
-        return self._care.run(question)
+        return self._care.run(question, NOTHING_FOUND)

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Protocol, Self
 
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from app.auth.principal import DEFAULT_TENANT
 from app.errors import Forbidden, NotFound
-from app.http.deps import AdminTenant, Wiring
+from app.http.deps import AdminTenant, Wired
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from knowledge.breaker import Breaker, BreakerState
+
+if TYPE_CHECKING:
+    from knowledge.breaker import Breaker
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    @property
+    def breakers(self) -> dict[str, Breaker]: ...
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/observability", tags=["observability"], route_class=GuardedRoute)
 

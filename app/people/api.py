@@ -6,9 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 
-from app.http.deps import AdminTenant, LeadTenant, Wiring
+from app.http.deps import AdminTenant, LeadTenant
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
+from app.people.parts import Wiring
 from app.people.person import Person
 from app.people.schemas import (
     DutyIn,

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from app.auth.principal import Principal, Role
+from app.desk.types import Duty
 
 # What a colleague may be, the least first.
 ROLES = Role.AGENT, Role.LEAD, Role.ADMIN
@@ -52,19 +53,6 @@ class Person:
     def principal(self) -> Principal:
         """What this person may do once signed in."""
         return Principal(self.tenant, frozenset({self.role}), self.id, name=self.name, agent_id=self.login)
-
-
-@dataclass(frozen=True, slots=True)
-class Duty:
-    """What somebody serves at the desk. hours: as in a profile, none for always; capacity: how many conversations at
-    once, 0 for any number.
-    """
-
-    name: str
-    skills: tuple[str, ...] = ()
-    teams: tuple[str, ...] = ()
-    hours: tuple[str, ...] = ()
-    capacity: int = 5
 
 
 class DutyRoster(Protocol):

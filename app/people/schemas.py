@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from app.auth.principal import Role
 from app.desk.schemas import Label, Span
+from app.desk.types import Duty
 from app.http.fields import CLEANED, WHOLE
-from app.people.person import Colleague, Duty, Person, PersonState
+from app.people.person import Colleague, Person, PersonState
 
 PersonRole = Literal[Role.AGENT, Role.LEAD, Role.ADMIN]
 Login = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.:@-]+$")]

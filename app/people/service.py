@@ -9,9 +9,10 @@ from typing import Any
 
 from app.auth.principal import Role
 from app.db.base import now
+from app.desk.types import Duty
 from app.errors import Conflict, NotFound
 from app.keys.service import hash_key
-from app.people.person import Duty, DutyRoster, Person
+from app.people.person import DutyRoster, Person
 from app.people.repository import PeopleRepository
 from app.people.signins import SignIns
 

@@ -13,10 +13,11 @@ from app.auth.claims import MAX_TOKEN_CHARS
 from app.auth.cookies import SIGN_IN
 from app.auth.principal import DEFAULT_TENANT, LOOPBACK, STAFF, Principal, Role
 from app.errors import Conflict, Forbidden, Unauthorized
-from app.http.deps import PUBLIC, Wiring, read_shown_key, require_own_page
+from app.http.deps import PUBLIC, read_shown_key, require_own_page
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.keys.service import hash_key
+from app.people.parts import Wiring
 from app.people.passwords import MAX_CHARS, MIN_CHARS
 from app.people.person import Person
 from app.people.signins import check_tenant

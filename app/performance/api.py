@@ -10,10 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.conversations.questions import is_same_question
 from app.errors import InvalidRequest
-from app.http.deps import AdminTenant, Wiring
+from app.http.deps import AdminTenant
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.metrics import WINDOW_SECONDS, Durations, TenantMetrics
+from app.performance.parts import Wiring
 from knowledge.stores.base import DenseRecall
 from knowledge.types import Retrieval
 
@@ -157,7 +158,7 @@ class UsageOut(BaseModel):
 async def read_metrics(tenant: AdminTenant, wiring: Wiring) -> MetricsOut:
     """Durations, concurrency, rates and language models."""
     hit_rate = wiring.hot_cache.get_stats(tenant).hit_rate
-    return MetricsOut.from_metrics(wiring.metrics.get_tenant(tenant), hit_rate, wiring.base.recalls.get(tenant, {}))
+    return MetricsOut.from_metrics(wiring.metrics.get_tenant(tenant), hit_rate, wiring.recalls.get(tenant, {}))
 
 
 @router.get("/cache/stats", response_model=CacheStatsOut, responses=list_failures(409))

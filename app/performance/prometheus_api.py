@@ -6,10 +6,11 @@ from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from app.auth.principal import DEFAULT_TENANT
-from app.http.deps import MetricsTenant, Wiring
+from app.http.deps import MetricsTenant
 from app.http.failures import Responses
 from app.http.routes import GuardedRoute
 from app.http.statuses import Statuses
+from app.performance.parts import Wiring
 from app.performance.prometheus import MeasuredState, write_exposition
 
 router = APIRouter(tags=["performance"], route_class=GuardedRoute)
@@ -30,9 +31,9 @@ async def prometheus_metrics(request: Request, tenant: MetricsTenant, wiring: Wi
         wiring.hot_cache.get_stats,
         await wiring.backlog.read(only),
         statuses,
-        wiring.base.recalls,
+        wiring.recalls,
         wiring.redis,
-        sum(bool(state.problem) for state in wiring.models.library.list_states()),
+        sum(bool(state.problem) for state in wiring.prompt_library.list_states()),
         wiring.settings.metrics_tenants,
     )
     return Response(write_exposition(measured, only), media_type=CONTENT_TYPE_LATEST)

@@ -11,11 +11,12 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from app.db.base import now
-from app.http.deps import AdminTenant, Wiring
+from app.http.deps import AdminTenant
 from app.http.fields import Moment
 from app.http.routes import GuardedRoute
 from app.metrics import STAGES
 from app.performance.api import LlmOut
+from app.performance.parts import Wiring
 from app.performance.series import Interval, Point, Spread
 
 router = APIRouter(prefix="/api/v1/performance", tags=["performance"], route_class=GuardedRoute)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, Self
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -13,12 +13,26 @@ from agents.routing.types import Intent
 from agents.wording.catalogue import say
 from app.documents.samples import sample_questions
 from app.errors import Conflict
-from app.http.deps import AdminTenant, StaffTenant, TenantId, Wiring
+from app.http.deps import AdminTenant, StaffTenant, TenantId, Wired
 from app.http.failures import list_failures
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
 from app.profiles.hours import SPAN, parse_business_hours, parse_zone
 from app.profiles.repository import build_profile
+
+if TYPE_CHECKING:
+    from app.documents.repository import DocumentRepository
+    from app.profiles.repository import ProfileRepository
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    documents: DocumentRepository
+    profiles: ProfileRepository
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/profile", tags=["profile"], route_class=GuardedRoute)
 

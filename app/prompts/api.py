@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.auth.principal import DEFAULT_TENANT
 from app.errors import Forbidden
-from app.http.deps import AdminTenant, Wiring
+from app.http.deps import AdminTenant, Wired
 from app.http.routes import GuardedRoute
+
+if TYPE_CHECKING:
+    from app.prompts.library import PromptLibrary
+    from app.prompts.repository import PromptRepository
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    prompt_library: PromptLibrary
+    prompts: PromptRepository
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/prompts", tags=["observability"], route_class=GuardedRoute)
 MOST = 100
@@ -58,7 +72,7 @@ async def list_prompts(tenant: AdminTenant, wiring: Wiring) -> PromptsOut:
     them.
     """
     _require_default_tenant(tenant)
-    library = wiring.models.library
+    library = wiring.prompt_library
     items = [PromptOut.model_validate(state) for state in library.list_states()]
     return PromptsOut(version=library.get_current().version, items=items)
 

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Path, Query, Request
 
-from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.deps import AdminTenant, StaffTenant, Wired, get_caller_name
 from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.quality.checks.types import IssueKind, IssueState, Severity
 from app.quality.repository import IssueFilters
 from app.quality.schemas import QualityCheckOut, QualityDecisionIn, QualityIssueOut, QualityIssuePage
+
+if TYPE_CHECKING:
+    from app.quality.service import QualityService
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    quality: QualityService
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/knowledge/quality", tags=["quality"], route_class=GuardedRoute)
 IssueId = Annotated[str, Path(max_length=32)]

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from app.errors import Conflict
-from app.http.deps import HolderTenant, Wiring
+from app.http.deps import HolderTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, WHOLE, SessionId
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
+
+if TYPE_CHECKING:
+    from app.ratings.repository import RatingRepository
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    ratings: RatingRepository
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 

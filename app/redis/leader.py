@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 from loguru import logger
 
+from app.db.base import LEASE
 from app.db.leader import AdvisoryLock
 from app.redis.server import RedisServer
+from app.work_loop import WorkLoop
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -25,24 +27,26 @@ if TYPE_CHECKING:
     from app.db.engine import Database
 
 # A leader that says nothing for so long leads no more, in Redis and in its own eyes.
-LEASE_SECONDS = 6.0
+LEASE_SECONDS = LEASE.total_seconds()
 # How often it says so, and the others look: one that is killed is followed by another within both together.
 LOOK_SECONDS = 2.0
 # Of PostgreSQL's advisory locks, the one of the leader.
 _NUMBER = 7_316_020_413
 
 
-class Leader:
+class Leader(WorkLoop):
     """This process's part in it. The only server of a SQLite file leads."""
 
-    def __init__(self, database: Database, redis: RedisServer | None, look_seconds: float = LOOK_SECONDS) -> None:
+    name = "leader"
+    poll_seconds = LOOK_SECONDS
+
+    def __init__(self, database: Database, redis: RedisServer | None) -> None:
+        super().__init__()
         self._redis = redis
         self._advisory = AdvisoryLock(database, _NUMBER)
-        self._look_seconds = look_seconds
         self._until = 0.0
         self._lock: Lock | None = None
-        self._task: asyncio.Task[None] | None = None
-        self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.token = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         """What stands in Redis while it leads."""
 
     @property
@@ -50,15 +54,14 @@ class Leader:
         """Now."""
         return asyncio.get_running_loop().time() < self._until
 
-    def start(self) -> None:
-        """Stands for election until `close`."""
-        self._task = asyncio.create_task(self._run(), name="leader")
+    async def run_round(self) -> int:
+        """See `WorkLoop`."""
+        await self.try_lead()
+        return 0
 
     async def close(self) -> None:
         """Steps back, so that another one leads at its next look."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+        await super().close()
         self._until = 0.0
         if self._redis is not None and self._lock is not None:
             await self._redis.ask(self._release_lock, _do_nothing)
@@ -80,11 +83,6 @@ class Leader:
             logger.info("this process leads" if self.leads else "this process leads no more")
         return self.leads
 
-    async def _run(self) -> None:
-        while True:
-            await self.try_lead()
-            await asyncio.sleep(self._look_seconds)
-
     async def _try_database(self) -> bool:
         return await self._advisory.acquire()
 
@@ -105,7 +103,7 @@ class Leader:
             except LockError:  # it lapsed, and may be another's by now
                 self._lock = None
         lock = Lock(client, server.build_key("leader"), timeout=LEASE_SECONDS, blocking=False, thread_local=False)
-        won = await lock.acquire(token=self.name)
+        won = await lock.acquire(token=self.token)
         self._lock = lock if won else None
         return bool(won)
 

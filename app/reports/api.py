@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, Self
 
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.db.base import now
 from app.errors import InvalidRequest
-from app.http.deps import LeadTenant, Wiring
+from app.http.deps import LeadTenant, Wired
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
 from app.profiles.hours import parse_zone
@@ -18,6 +18,24 @@ from app.reports.service import build_report
 from app.reports.sheets import write_report
 from app.reports.types import Measure, Report, ReportRange, Wanted
 from app.spreadsheets import CSV
+
+if TYPE_CHECKING:
+    from app.desk.human_desk import HumanDesk
+    from app.profiles.repository import ProfileRepository
+    from app.reports.repository import ReportRepository
+    from app.settings import Settings
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    desk: HumanDesk
+    profiles: ProfileRepository
+    reports_of_team: ReportRepository
+    settings: Settings
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/reports", tags=["reports"], route_class=GuardedRoute)
 

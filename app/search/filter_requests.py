@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from app.auth.principal import Principal
 from app.documents.paths import MAX_PATH_CHARS, check_folder
 from app.errors import InvalidRequest, NotFound
-from app.http.deps import get_container
 from app.http.fields import CLEANED
 from app.search.repository import FilterRepository
 from knowledge.filters import EVERYTHING, FILTER_KINDS, Filter
@@ -95,4 +94,5 @@ async def filter_from(request: Request, asked: FilterIn | None) -> Filter:
     NotFound for a filter that names none of them.
     """
     principal: Principal = request.state.principal
-    return await get_container(request).filters.narrow_filter(principal, asked)
+    filters: FilterRequests = request.app.state.container.filters
+    return await filters.narrow_filter(principal, asked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -27,13 +27,14 @@ from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
-from knowledge.types import Context, GateVerdict, PageText, Retrieval, Vector
+from knowledge.types import NOT_EMBEDDED, Context, GateVerdict, PageText, QuestionVectors, Retrieval
 from knowledge.versions import VersionChoice, choose_versions
+from knowledge.vocabulary import AnalyzerHistory
 from knowledge.work_place import release_place
 
 if TYPE_CHECKING:
+    from app.db.engine import Database
     from app.generations.engine import Generation
-    from app.wiring.knowledge import KnowledgeBase
 
 
 _NOTHING_SAID = Context()
@@ -104,7 +105,7 @@ class CalibratedSearch:
         question: str,
         *,
         rewrite: str | None = None,
-        vector: Vector | None = None,
+        vectors: QuestionVectors = NOT_EMBEDDED,
         where: Filter = EVERYTHING,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
@@ -124,7 +125,7 @@ class CalibratedSearch:
             self._search_versions,
             question,
             rewrite=rewrite,
-            vector=vector,
+            vectors=vectors,
             where=where,
             explain=explain,
             context=context,
@@ -170,9 +171,20 @@ class CalibratedSearch:
 class Searches:
     """The searches of all open tenants. The indexer tells `follow` of every change."""
 
-    def __init__(self, settings: Settings, labelled: Sequence[LabelledQuestion] = ()) -> None:
-        """labelled: questions of the default tenant, besides verdicts in force. Raises MissingDependency."""
-        self._settings = settings
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        open_index: Callable[[str], Awaitable[Index]],
+        get_generation: Callable[[str], Awaitable[Generation]],
+        get_analyzers: Callable[[str], AnalyzerHistory],
+        labelled: Sequence[LabelledQuestion] = (),
+    ) -> None:
+        """open_index, get_generation, get_analyzers: of a tenant's base. labelled: questions of the default tenant,
+        besides verdicts in force. Raises MissingDependency.
+        """
+        self._database = database
+        self._open_index, self._get_generation, self._get_analyzers = open_index, get_generation, get_analyzers
         self._labelled = tuple(labelled)
         self._opened: dict[str, dict[Hashable, CalibratedSearch]] = {}
         self._left: list[Calibrator] = []
@@ -184,15 +196,15 @@ class Searches:
         """Of the reranker, where that is elsewhere."""
         return self._reranker.breaker
 
-    async def open(self, tenant: str, base: KnowledgeBase, settings: Settings) -> CalibratedSearch:
+    async def open(self, tenant: str, settings: Settings) -> CalibratedSearch:
         """A tenant's search by its settings, calibrated on what is stored already; the one that is open, if any. Raises
         IndexUnavailable, IndexMismatch.
         """
-        index, generation = await base.open_index(tenant), await base.generations.get_current(tenant)
+        index, generation = await self._open_index(tenant), await self._get_generation(tenant)
         opened, scope = self._opened.setdefault(tenant, {}), _build_scope(settings)
         if scope in opened:
             return opened[scope]
-        search = self.create_search(index, generation, base, settings)
+        search = self.create_search(index, generation, settings)
         search.keep_calibrations(opened.values())
         opened[scope] = search
         try:
@@ -203,42 +215,39 @@ class Searches:
         if self._opened.get(tenant, {}).get(scope) is search:
             return search
         await search.calibrator.close()  # another index took the place of this one meanwhile
-        return await self.open(tenant, base, settings)
+        return await self.open(tenant, settings)
 
-    def create_search(
-        self, index: Index, generation: Generation, base: KnowledgeBase, settings: Settings
-    ) -> CalibratedSearch:
+    def create_search(self, index: Index, generation: Generation, settings: Settings) -> CalibratedSearch:
         """A search of an index that nobody is answered from yet; not calibrated. settings: the tenant's own, see
         `Tuner.get_tuned_settings`.
         """
         cache = RetrievalCache(settings.retrieval_cache_ttl, settings.retrieval_cache_max_size)
-        store = CalibrationRepository(base.database, generation.tenant)
-        return self._build_search(index, generation, base, settings, cache, store)
+        store = CalibrationRepository(self._database, generation.tenant)
+        return self._build_search(index, generation, settings, cache, store)
 
-    def create_trial(self, search: CalibratedSearch, base: KnowledgeBase, settings: Settings) -> CalibratedSearch:
+    def create_trial(self, search: CalibratedSearch, settings: Settings) -> CalibratedSearch:
         """The same index by other settings, to be tried: nothing of it is kept."""
-        return self._build_search(search.index, search.generation, base, settings, RetrievalCache(0, 0), None)
+        return self._build_search(search.index, search.generation, settings, RetrievalCache(0, 0), None)
 
     def _build_search(
         self,
         index: Index,
         generation: Generation,
-        base: KnowledgeBase,
         settings: Settings,
         cache: RetrievalCache,
         store: CalibrationStore | None,
     ) -> CalibratedSearch:
-        analyzers = base.analyzers.get_history(generation.tenant)
+        analyzers = self._get_analyzers(generation.tenant)
         reranker = self._reranker.copy_with_candidates(settings.rerank_candidates)
         retriever = Retriever(index, generation.embedder, analyzers, reranker, build_retrieval_options(settings))
-        tenant, verdicts = generation.tenant, VerdictRepository(base.database)
+        tenant, verdicts = generation.tenant, VerdictRepository(self._database)
 
         async def load_labels() -> tuple[LabelledQuestion, ...]:
             own = self._labelled if tenant == DEFAULT_TENANT else ()
             return own + await verdicts.load_questions(tenant)
 
         calibrator = Calibrator(retriever, store, load_labels)
-        versioned = VersionedDocuments(base.database, generation.tenant)
+        versioned = VersionedDocuments(self._database, generation.tenant)
         return CalibratedSearch(retriever, calibrator, cache, generation, settings, versioned)
 
     def put(self, search: CalibratedSearch) -> None:

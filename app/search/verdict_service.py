@@ -16,11 +16,10 @@ from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.types import Chunk
 
 if TYPE_CHECKING:
+    from agents.reader import PassageReader
     from app.reader import ReaderScale
     from app.search.repository_verdicts import VerdictRepository
     from app.search.service import CalibratedSearch, Searches
-    from app.settings import Settings
-    from app.wiring.models import LanguageModels
 
 # Two questions are written of each.
 PASSAGES = 100
@@ -69,17 +68,18 @@ class PreparedJudge:
 
 
 class VerdictService:
-    """Of all tenants. verdicts: where those in force are kept; searches: whose gates they move."""
+    """Of all tenants. models: gives what judges passages and what writes questions, by tenant; verdicts: where those in
+    force are kept; searches: whose gates they move.
+    """
 
     def __init__(
         self,
-        settings: Settings,
-        models: LanguageModels,
+        models: Callable[[str], tuple[PassageReader | None, QuestionWriter | None]],
         reader: ReaderScale,
         verdicts: VerdictRepository,
         searches: Searches,
     ) -> None:
-        self._settings, self._models, self._reader = settings, models, reader
+        self._models, self._reader = models, reader
         self.verdicts, self._searches = verdicts, searches
 
     async def prepare_estimate(self, tenant: str, search: CalibratedSearch, passages: int) -> JudgingEstimate:
@@ -88,8 +88,7 @@ class VerdictService:
 
     def prepare(self, tenant: str, search: CalibratedSearch, passages: int) -> PreparedJudge:
         """Chooses passages of the base. Raises Conflict where no model can judge them, or there are none."""
-        models = self._models.for_tenant(tenant)
-        reader, writer = models.build_reader(), models.main or models.judge
+        reader, writer = self._models(tenant)
         if reader is None or writer is None:
             message = "要先接一个大模型，并让它把门：LLM_API_KEY（或 LLM_PROVIDER=gguf）与 READER_ENABLED=true。"
             raise Conflict(message, code="no_model")
@@ -99,8 +98,7 @@ class VerdictService:
         chunks = sample_chunks(sorted(search.index.get_snapshot().walk(), key=lambda chunk: chunk.id), passages)
         if not chunks:
             raise Conflict("知识库是空的", code="empty_knowledge_base")
-        writing = QuestionWriter(writer, self._settings.llm_timeout, models.prompts)
-        return PreparedJudge(BaseJudge(search, writing, reader, self._reader.calibration), chunks)
+        return PreparedJudge(BaseJudge(search, writer, reader, self._reader.calibration), chunks)
 
     async def put_in_force(self, tenant: str, report_id: str, result: dict[str, Any], *, by: str) -> None:
         """The gate is fitted to the verdicts of a report, in this process before it returns, in others within a

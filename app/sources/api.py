@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Path, Query, Response
 
 from app.errors import Conflict
-from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.deps import AdminTenant, StaffTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
@@ -16,6 +16,21 @@ from app.jobs.types import OPEN
 from app.sources.schemas import SourceIn, SourceItemOut, SourceItemPage, SourceList, SourcePatch, WatchedSourceOut
 from app.sources.service import KIND, ONE, begin
 from app.sources.types import FolderConfig, ItemState, WatchedSource
+
+if TYPE_CHECKING:
+    from app.jobs.service import JobService
+    from app.sources.service import DueSources, SourceService
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    due_sources: DueSources
+    jobs: JobService
+    sources: SourceService
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/knowledge/sources", tags=["sources"], route_class=GuardedRoute)
 SourceId = Annotated[str, Path(max_length=32)]

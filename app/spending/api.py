@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from app.http.deps import AdminTenant, Wiring
+from app.http.deps import AdminTenant, Wired
 from app.http.routes import GuardedRoute
 from app.spending.types import MILLION
+
+if TYPE_CHECKING:
+    from app.spending.service import Accounts
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    accounts: Accounts
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/observability", tags=["observability"], route_class=GuardedRoute)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from loguru import logger
 
 from agents.prompt_library import Prompts
 from app.telemetry.service import Receiver
+from app.work_loop import WorkLoop
 from knowledge.lazy import LazyModule
 from knowledge.tracing import Value
 
@@ -49,25 +49,23 @@ class LangfuseOptions:
         return "Basic " + b64encode(f"{self.public_key}:{self.secret_key}".encode()).decode()
 
 
-class LangfusePrompts:
+class LangfusePrompts(WorkLoop):
     """Registers the prompts in force, and knows the number that Langfuse gave each version."""
 
+    name = "langfuse prompts"
+    poll_seconds = LOOK_SECONDS
+
     def __init__(self, options: LangfuseOptions, current: Callable[[], Prompts]) -> None:
+        super().__init__()
         self._current = current
+        self._away = False
         self._numbers: dict[tuple[str, str], int] = {}
         headers = {"Authorization": options.authorization}
         self._client = httpx.AsyncClient(base_url=options.host, headers=headers, timeout=SECONDS)
-        self._running: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """From here on, until `close`."""
-        self._running = asyncio.create_task(self._run(), name="langfuse prompts")
 
     async def close(self) -> None:
         """What is not registered by now is so by the next process."""
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.gather(self._running, return_exceptions=True)
+        await super().close()
         await self._client.aclose()
 
     def translate_attributes(self, attributes: Mapping[str, Value]) -> Mapping[str, Value]:
@@ -88,19 +86,19 @@ class LangfusePrompts:
             told["langfuse.observation.cost_details"] = json.dumps({"total": attributes["yingda.cost"]})
         return told
 
-    async def _run(self) -> None:
-        failed = False
-        while True:
-            prompts = self._current()
-            try:
-                for name in prompts:
-                    await self._register(name, prompts)
-                failed = False
-            except (httpx.HTTPError, ValueError, LookupError, TypeError) as error:
-                if not failed:
-                    logger.opt(exception=error).warning("prompts could not be registered with Langfuse, trying again")
-                failed = True
-            await asyncio.sleep(RETRY_SECONDS if failed else LOOK_SECONDS)
+    async def run_round(self) -> int:
+        """Registers what changed."""
+        prompts, was_away = self._current(), self._away
+        self._away = False
+        try:
+            for name in prompts:
+                await self._register(name, prompts)
+        except (httpx.HTTPError, ValueError, LookupError, TypeError) as error:
+            self._away = True
+            if not was_away:
+                logger.opt(exception=error).warning("prompts could not be registered with Langfuse, trying again")
+        self.poll_seconds = RETRY_SECONDS if self._away else LOOK_SECONDS
+        return 0
 
     async def _register(self, name: str, prompts: Prompts) -> None:
         """Once a version; where the latest one there says the same, that is it."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from agents.ticketing.types import NewTicket, TicketOwner, TicketState
 from agents.understanding.tickets import Category, Priority
 from app.errors import Conflict, NotFound
-from app.http.deps import StaffTenant, Wiring, get_acting_agent, get_caller_name, read_proof
+from app.http.deps import StaffTenant, Wired, get_acting_agent, get_caller_name, read_proof
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import RecordedRoute
@@ -39,6 +39,22 @@ from app.tickets.schemas import (
 )
 from app.tickets.sheet import MAX_ROWS, write_tickets
 from app.types import SessionKey
+
+if TYPE_CHECKING:
+    from app.conversations.repository_holders import HolderRepository
+    from app.tickets.assignees import Assignees
+    from app.tickets.service import TicketService
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    assignees: Assignees
+    holders: HolderRepository
+    tickets: TicketService
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/tickets", tags=["tickets"], route_class=RecordedRoute)
 

@@ -21,7 +21,7 @@ class CustomerTickets:
 
     async def open(self, owner: TicketOwner, ticket: NewTicket) -> tuple[CustomerTicket, bool] | None:
         """See `Tickets.open`."""
-        if not await self._limits.count_ticket(self._tenant, owner.caller or owner.session):
+        if not await self._limits.count_ticket(self._tenant, owner.sender, owner.caller or owner.session):
             return None
         row, new = await self._service.create_ticket(self._tenant, owner, ticket, BOT)
         return _build_customer_ticket(row), new

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Path
 
 from app.errors import NotFound
-from app.http.deps import StaffTenant, Wiring
+from app.http.deps import StaffTenant, Wired
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.traces.schemas import TraceOut
+
+if TYPE_CHECKING:
+    from app.traces.repository import TraceRepository
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    traces: TraceRepository
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/traces", tags=["traces"], route_class=GuardedRoute)
 

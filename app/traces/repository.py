@@ -10,13 +10,13 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select
 
 from app.conversations.tables import Feedback, StoredTurn
-from app.conversations.types import NewTurn
 from app.db.base import get_table
 from app.db.engine import Database
 from app.search.waterfall import build_waterfall
 from app.traces.tables import StoredTrace
 from app.traces.trace_codec import compress_body, decompress_body
-from app.traces.types import TurnTrace, call_fields, route_fields
+from app.traces.types import call_fields, route_fields
+from app.turns.types import NewTurn, TurnTrace
 
 _INSERT = insert(get_table(StoredTrace))
 

@@ -1,30 +1,11 @@
-"""The vocabulary of traces."""
+"""What traces tell of a turn, as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from agents.routing.types import Route
-from agents.types import ModelCall, Usage
-from knowledge.types import Retrieval
-
-
-@dataclass(frozen=True, slots=True)
-class TurnTrace:
-    """How an answer came about, beyond what its response tells. `searched`: None where nothing was; `model`: the name
-    of the one that was asked to write, empty for none. `basis`: see `Routed`. `calls`: of models, in the order in which
-    they ended. `origin`: the turn that it was computed for, of which the rest is told; empty where that is this one.
-    """
-
-    route: Route | None = None
-    searched: Retrieval | None = None
-    model: str = ""
-    usage: Usage = field(default_factory=Usage)
-    basis: Mapping[str, Any] = field(default_factory=dict)
-    calls: tuple[ModelCall, ...] = ()
-    origin: str = ""
+from agents.types import ModelCall
 
 
 def route_fields(route: Route) -> dict[str, Any]:

@@ -13,10 +13,11 @@ from agents.types import Outcome
 from app.attachments.schemas import AttachmentOut
 from app.desk.types import Event, State
 from app.errors import NotFound
-from app.http.deps import CompanyTenant, HolderTenant, StaffTenant, Wiring
+from app.http.deps import CompanyTenant, HolderTenant, StaffTenant
 from app.http.failures import list_failures
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
+from app.transcripts.parts import Wiring
 from app.transcripts.repository import ConversationFilter
 from app.transcripts.repository_whole import Who
 from app.transcripts.severity import Trouble

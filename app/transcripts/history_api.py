@@ -14,9 +14,10 @@ from app.attachments.schemas import AttachmentOut
 from app.conversations.schemas import ButtonOut, RelatedOut, SourceOut
 from app.desk.schemas import HandoffOut, build_handoff
 from app.desk.types import Event, Sender
-from app.http.deps import HolderTenant, Wiring, read_proof
+from app.http.deps import HolderTenant, read_proof
 from app.http.fields import SessionId
 from app.http.routes import GuardedRoute
+from app.transcripts.parts import Wiring
 from app.transcripts.repository_history import DeskItem, HistoryPlace, TurnItem
 from app.transcripts.repository_whole import Who
 from app.transcripts.types import Rating

@@ -9,9 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agents.passages.coverage import split_by_quotes
 from app.errors import NotFound
-from app.http.deps import HolderTenant, Wiring
+from app.http.deps import HolderTenant
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
+from app.transcripts.parts import Wiring
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 

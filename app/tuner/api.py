@@ -6,10 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
-from app.http.deps import AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.deps import AdminTenant, StaffTenant, get_caller_name
 from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
+from app.tuner.parts import Wiring
 from app.tuner.schemas import ParamsHistory, ParamsIn, ParamsOut, ParamsVersionOut, ResetIn, RevertIn
 
 router = APIRouter(prefix="/api/v1/tuner", tags=["tuner"], route_class=GuardedRoute)

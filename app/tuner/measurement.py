@@ -14,7 +14,7 @@ from app.settings import Settings
 from app.tuner.grid import TriedQuestion
 from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.errors import RerankUnavailable
-from knowledge.types import GateVerdict, Retrieval
+from knowledge.types import GateVerdict, QuestionVectors, Retrieval
 
 if TYPE_CHECKING:
     from app.search.service import CalibratedSearch
@@ -80,7 +80,7 @@ class SearchMeasurement:
         for question, text, vector in zip(questions, texts, vectors, strict=True):
             await self._wait_for_customers()
             started = time.perf_counter()
-            yield QuestionResult(question, await search.search(text, vector=vector, explain=True))
+            yield QuestionResult(question, await search.search(text, vectors=QuestionVectors(vector), explain=True))
             await asyncio.sleep(time.perf_counter() - started)
 
     async def calibrate_search(self, search: CalibratedSearch, settings: Settings) -> CalibratedSearch:

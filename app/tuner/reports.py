@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from app.search.service import CalibratedSearch
     from app.search.verdict_service import JudgingEstimate, VerdictService
     from app.search.verdicts import BaseVerdict
-    from app.tenants import Tenants
     from app.tuner.service import Tuner
+    from app.tuner.types import TunedSettings
 
 JUDGEMENT = "judgement"
 # By kind of report, the job that makes it.
@@ -61,6 +62,24 @@ class ReportOptions(BaseModel):
     report: str = Field(max_length=32, description="报告的编号")
 
 
+class OpenedTenant(Protocol):
+    """See `TenantParts`."""
+
+    @property
+    def retriever(self) -> CalibratedSearch: ...
+
+    @property
+    def tuned(self) -> TunedSettings: ...
+
+
+class OpenedTenants(Protocol):
+    """See `Tenants`."""
+
+    async def get_parts(self, tenant: str) -> OpenedTenant: ...
+
+    def use_parts(self, tenant: str) -> AbstractAsyncContextManager[OpenedTenant]: ...
+
+
 class Reports:
     """The reports of all tenants."""
 
@@ -68,7 +87,7 @@ class Reports:
         self,
         database: Database,
         tuner: Tuner,
-        tenants: Tenants,
+        tenants: OpenedTenants,
         measuring: SearchMeasurement,
         judging: VerdictService,
         trigger: Trigger,

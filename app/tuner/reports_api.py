@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.http.deps import CHANGES_NOTHING, AdminTenant, StaffTenant, Wiring, get_caller_name
+from app.http.deps import CHANGES_NOTHING, AdminTenant, StaffTenant, get_caller_name
 from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.types import RunState
 from app.tuner.api import read_params
 from app.tuner.effects import CALIBRATION, SWEEP, find_report_kind
+from app.tuner.parts import Wiring
 from app.tuner.ranges import RANGES
 from app.tuner.report_schemas import (
     MAX_QUESTIONS,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.errors import Conflict
-from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.deps import AdminTenant, StaffTenant, Wired
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.forms import build_file_body, read_sent_file
@@ -25,6 +25,22 @@ from app.vocabulary.schemas import (
 from app.vocabulary.transfer import read, write_entries
 from app.vocabulary.types import Refusal
 from knowledge.vocabulary import VocabularyEntry, VocabularyKind
+
+if TYPE_CHECKING:
+    from app.vocabulary.service import VocabularyService
+    from app.vocabulary.suggestions import Suggestions
+    from knowledge.ingest import DocumentReader
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    document_reader: DocumentReader
+    vocabulary: VocabularyService
+    vocabulary_suggestions: Suggestions
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/knowledge/vocabulary", tags=["vocabulary"], route_class=GuardedRoute)
 
@@ -87,7 +103,7 @@ async def import_vocabulary(
 
     The bytes of the file may also be the whole body.
     """
-    found = await read(await read_sent_file(request), build_sheet_reader(request, wiring, tenant))
+    found = await read(await read_sent_file(request), build_sheet_reader(request, wiring.document_reader, tenant))
     entries = [(row, one) for row, one in found if isinstance(one, VocabularyEntry)]
     refused = [(row, one) for row, one in found if isinstance(one, Refusal)]
     return await _put(tenant, wiring, response, [one for _, one in entries], [row for row, _ in entries], refused)

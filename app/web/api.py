@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol
+
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, JSONResponse
 
 from app import __version__
-from app.http.deps import PUBLIC, Wiring
+from app.http.deps import PUBLIC, Wired
 from app.http.routes import GuardedRoute
 from app.web.files import FILE_HEADERS, HERE, PAGE_HEADERS
+
+if TYPE_CHECKING:
+    from app.keys.service import KeyRing
+    from app.settings import Settings
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    keys: KeyRing
+    settings: Settings
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(include_in_schema=False, dependencies=[PUBLIC], route_class=GuardedRoute)
 # Address -> folder whose index.html it shows.

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Protocol, Self
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from app.http.deps import AdminTenant, Wiring
+from app.http.deps import AdminTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, Offset
 from app.http.routes import GuardedRoute
 from app.webhooks.events import WebhookEvent
 from app.webhooks.repository import Subscription
 from app.webhooks.repository_deliveries import State
+
+if TYPE_CHECKING:
+    from app.webhooks.service import WebhookService
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    webhooks: WebhookService
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/webhooks", tags=["webhooks"], route_class=GuardedRoute)
 

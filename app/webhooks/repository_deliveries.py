@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, bindparam, func, select, update
+from sqlalchemy import Connection, func, select, update
 
-from app.db.base import is_due, now
+from app.db.base import now
 from app.db.engine import Database
+from app.db.leased_queue import Backoff, LeasedQueue
 from app.webhooks.tables import Webhook, WebhookDelivery
 
 State = Literal["pending", "delivered", "dead"]
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,11 @@ class Delivery:
     event_id: str
     body: str
     attempts: int
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The key of its row."""
+        return self.tenant, self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,8 @@ class DeliveryResult:
 
 
 _TABLE = WebhookDelivery
-_ROW = (_TABLE.tenant_id == bindparam("tenant")) & (_TABLE.id == bindparam("delivery"))
+_BACKOFF = Backoff(timedelta(seconds=10))
+_QUEUE = LeasedQueue(_TABLE, held=_TABLE.state == "pending", lease=_TABLE.due_at)
 
 
 class DeliveryRepository:
@@ -69,16 +75,21 @@ class DeliveryRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def claim(self, limit: int, lease: timedelta) -> list[Delivery]:
-        """What is due, the oldest first; nobody else gets it before the lease is over."""
-        async with self._database.read() as connection:  # most often there is nothing, and writers stay undisturbed
-            if (await connection.execute(_select_due(lease, _TABLE.id).limit(1))).first() is None:
-                return []
-        return await self._database.transact(lambda connection: _claim(connection, limit, lease), durable=False)
+    async def claim(self, limit: int, worker: str) -> list[Delivery]:
+        """Claims what is due, the oldest first. What a webhook that is switched off has waits until it is on again."""
+        sent = Webhook.url, Webhook.secret, _TABLE.event, _TABLE.event_id, _TABLE.body, _TABLE.attempts
+        own = (Webhook.tenant_id == _TABLE.tenant_id) & (Webhook.id == _TABLE.webhook_id) & Webhook.enabled.is_(True)
+        query = select(_TABLE.tenant_id, _TABLE.id, *sent).join(Webhook, own)
+        query = query.where(_QUEUE.held, _BACKOFF.match_due(_TABLE.due_at)).order_by(_TABLE.due_at).limit(limit)
+        return [Delivery(*row) for row in await _QUEUE.claim_due(self._database, query, worker)]
 
-    async def settle_results(self, results: Sequence[DeliveryResult]) -> None:
+    async def renew_leases(self, deliveries: Sequence[Delivery], worker: str) -> bool:
+        """Renews the leases on deliveries; False where none is the worker's any more."""
+        return await _QUEUE.renew(self._database, [delivery.key for delivery in deliveries], worker)
+
+    async def settle_results(self, results: Sequence[DeliveryResult], worker: str) -> None:
         """Writes how the tries went; those that are left pending wait: 10, 20, 40 … seconds, an hour at most."""
-        await self._database.transact(lambda connection: _settle_results(connection, results), durable=False)
+        await self._database.transact(lambda connection: _settle_results(connection, results, worker), durable=False)
 
     async def load_page(
         self, tenant: str, webhook: str, limit: int, state: State | None = None, event: str = "", offset: int = 0
@@ -104,37 +115,15 @@ class DeliveryRepository:
             return bool((await connection.execute(update(_TABLE).where(own).values(values))).rowcount)
 
 
-def _claim(connection: Connection, limit: int, lease: timedelta) -> list[Delivery]:
-    sent = _TABLE.event, _TABLE.event_id, _TABLE.body, _TABLE.attempts
-    columns = _TABLE.tenant_id, _TABLE.id, Webhook.url, Webhook.secret, *sent
-    query = (
-        _select_due(lease, *columns).order_by(_TABLE.due_at).limit(limit).with_for_update(of=_TABLE, skip_locked=True)
-    )
-    claimed = [Delivery(*row) for row in connection.execute(query)]
-    if claimed:
-        keys = [{"tenant": item.tenant, "delivery": item.id} for item in claimed]
-        connection.execute(update(_TABLE).where(_ROW).values(due_at=now() + lease), keys)
-    return claimed
-
-
-def _select_due(lease: timedelta, *columns: Any) -> Select[Any]:
-    """What a webhook that is switched off has waits until it is on again."""
-    of = (Webhook.tenant_id == _TABLE.tenant_id) & (Webhook.id == _TABLE.webhook_id)
-    due = is_due(_TABLE.due_at, LONGEST_PAUSE) | ((_TABLE.attempts == 0) & is_due(_TABLE.due_at, lease))
-    return select(*columns).join(Webhook, of).where(_TABLE.state == "pending", due, Webhook.enabled.is_(True))
-
-
-def _settle_results(connection: Connection, results: Sequence[DeliveryResult]) -> None:
+def _settle_results(connection: Connection, results: Sequence[DeliveryResult], worker: str) -> None:
     for result in results:
-        attempts, moment = result.delivery.attempts + 1, now()
-        pause = min(FIRST_PAUSE * 2 ** min(result.delivery.attempts, 12), LONGEST_PAUSE)
+        delivery, moment = result.delivery, now()
         values: dict[str, Any] = {
             "state": result.state,
-            "attempts": attempts,
-            "due_at": moment + pause,
+            "attempts": delivery.attempts + 1,
+            "due_at": moment + _BACKOFF.compute_pause(delivery.attempts),
             "status": result.status,
             "error": result.error,
             "updated_at": moment,
         }
-        key = {"tenant": result.delivery.tenant, "delivery": result.delivery.id}
-        connection.execute(update(_TABLE).where(_ROW).values(values), key)
+        _QUEUE.release(connection, delivery.key, worker, values)

@@ -12,8 +12,7 @@ from app.webhooks.events import WebhookEvent, emit_event
 from app.webhooks.tables import Webhook
 
 if TYPE_CHECKING:
-    from app.conversations.types import NewTurn
-    from app.desk.types import DeskMessage, DeskSession
+    from app.turns.types import NewTurn
 
 
 CUSTOMER, BOT, STAFF = WebhookEvent.MESSAGE_CUSTOMER, WebhookEvent.MESSAGE_BOT, WebhookEvent.MESSAGE_STAFF
@@ -32,27 +31,16 @@ def emit_turns(connection: Connection, turns: Sequence[NewTurn]) -> None:
         with set_request_id(turn.trace_id):
             about = _describe_turn(turn)
             if (turn.tenant, CUSTOMER) in wanted:
-                emit_event(connection, turn.tenant, CUSTOMER, about | {"text": turn.question})
+                emit_event(connection, turn.tenant, CUSTOMER, about | {"text": turn.utterance.original})
             if (turn.tenant, BOT) in wanted:
                 said = {"text": turn.reply, "outcome": turn.outcome, "agent": turn.agent}
                 emit_event(connection, turn.tenant, BOT, about | said)
 
 
-def emit_staff_message(connection: Connection, session: DeskSession, message: DeskMessage) -> None:
-    """Tells of a message of staff that is new."""
-    if (session.tenant, STAFF) not in _load_subscribed(connection, {session.tenant}):
-        return
-    told = {
-        "session_id": session.session_id,
-        "user_id": session.user_id,
-        "verified": session.verified,
-        "channel": session.channel,
-        "seq": message.seq,
-        "agent_id": message.agent_id,
-        "text": message.content,
-        "created_at": message.created_at.isoformat(),
-    }
-    emit_event(connection, session.tenant, STAFF, told)
+def emit_staff_message(connection: Connection, tenant: str, message: dict[str, Any]) -> None:
+    """Tells of a message of staff that is new. message: as webhooks send it."""
+    if (tenant, STAFF) in _load_subscribed(connection, {tenant}):
+        emit_event(connection, tenant, STAFF, message)
 
 
 def _load_subscribed(connection: Connection, tenants: set[str]) -> set[tuple[str, str]]:

@@ -28,6 +28,8 @@ class Webhook(Base):
 class WebhookDelivery(Base):
     """One event on its way to one subscription; kept for a while afterwards. `body` is sent as it is on every try.
 
+    `worker`: the process that sends it, until `due_at`; empty for none.
+
     `about`: what the event tells of, `session:` or `gap:` and its id, so that it can be deleted with that.
     """
 
@@ -42,6 +44,7 @@ class WebhookDelivery(Base):
     body: Mapped[str]
     state: Mapped[str] = mapped_column(String(16))
     attempts: Mapped[int]
+    worker: Mapped[str] = mapped_column(String(32), server_default="")
     due_at: Mapped[datetime]
     status: Mapped[int | None]
     error: Mapped[str]

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Request, Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from app.auth.principal import Role
-from app.http.deps import AdminTenant, TenantId, Wiring
+from app.http.deps import AdminTenant, TenantId, Wired
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
+
+if TYPE_CHECKING:
+    from app.widget.repository import WidgetRepository
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    widgets: WidgetRepository
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/widget", tags=["profile"], route_class=GuardedRoute)
 

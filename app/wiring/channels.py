@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from agents.language import is_reply_english
 from agents.types import Question
+from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import say
 from app.channels.base import Channel, ChannelParts
 from app.channels.client import PlatformClient
@@ -29,15 +30,35 @@ from app.types import SessionKey
 from knowledge.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
+    from app.attachments.service import AttachmentService
+    from app.chat.service import ChatService
     from app.configuration.channels import ChannelAccount
+    from app.desk.human_desk import HumanDesk
+    from app.idempotency.service import Retries
+    from app.limits.service import RateLimits
     from app.limits.windows import Counters
-    from app.wiring.container import Container
+    from app.profiles.repository import ProfileRepository
+    from app.redis.server import RedisServer
+    from app.settings import Settings
+    from app.wiring.knowledge import KnowledgeBase
 
 
-def build_channel_service(parts: Container, counters: Counters) -> ChannelService:
-    """Builds the channels over the chat. parts: all but these. Raises InvalidConfiguration, MissingDependency."""
-    settings, database = parts.settings, parts.base.database
-    client, tokens = PlatformClient(settings.channel_timeout), TokenCache(parts.redis)
+def build_channel_service(
+    settings: Settings,
+    base: KnowledgeBase,
+    redis: RedisServer | None,
+    counters: Counters,
+    *,
+    chat: ChatService,
+    retries: Retries,
+    limits: RateLimits,
+    profiles: ProfileRepository,
+    desk: HumanDesk,
+    attachments: AttachmentService,
+) -> ChannelService:
+    """Builds the channels over the chat. Raises InvalidConfiguration, MissingDependency."""
+    database = base.database
+    client, tokens = PlatformClient(settings.channel_timeout), TokenCache(redis)
     opened = [
         OpenedChannel(account.name, account.kind, account.tenant, open_channel(account, client, tokens))
         for account in settings.channels
@@ -49,13 +70,13 @@ def build_channel_service(parts: Container, counters: Counters) -> ChannelServic
         UnseenMessageRepository(database),
         channels,
         counters,
-        StaffAttachments(parts),
+        StaffAttachments(attachments, profiles),
         settings.channel_max_attempts,
         [HANDED_OVER_NOTICE],
     )
 
     async def find_url(tenant: str, document: str, quotes: list[str]) -> str:
-        found = await parts.documents.find_passage(tenant, document, quotes)
+        found = await base.documents.find_passage(tenant, document, quotes)
         return (found.url or "") if found else ""
 
     async def download(message: StoredMessage) -> Sequence[MediaFile]:
@@ -63,14 +84,14 @@ def build_channel_service(parts: Container, counters: Counters) -> ChannelServic
         return await channel.download_media(message.media, settings.attachment_max_bytes)
 
     services = TurnServices(
-        parts.chat,
-        parts.retries,
-        parts.limits.count_with_refusal,
-        parts.profiles.get,
-        parts.desk.feed.is_held,
+        chat,
+        retries,
+        limits.count_with_refusal,
+        profiles.get,
+        desk.feed.is_held,
         find_url,
         download,
-        parts.attachments.store_file,
+        attachments.store_file,
         settings.attachment_max_bytes,
     )
     messages = MessageWorker(repository, Dispatcher(services), channels, replies.wake)
@@ -80,20 +101,20 @@ def build_channel_service(parts: Container, counters: Counters) -> ChannelServic
 class StaffAttachments:
     """What staff sends to customers on channels; see `StaffFiles`."""
 
-    def __init__(self, parts: Container) -> None:
-        self._parts = parts
+    def __init__(self, attachments: AttachmentService, profiles: ProfileRepository) -> None:
+        self._attachments, self._profiles = attachments, profiles
 
     async def read_file(self, key: SessionKey, id: str) -> OutgoingFile:
         """See `StaffFiles`."""
         try:
-            found, content = await self._parts.attachments.read_file(key, id)
+            found, content = await self._attachments.read_file(key, id)
         except NotFound as error:
             raise PlatformRefused("the file was deleted before it was sent") from error
         return OutgoingFile(key.session_id, id, found.name, found.media_type, content)
 
     async def build_unsent_notice(self, tenant: str, said: str, name: str) -> str:
         """See `StaffFiles`."""
-        english = is_reply_english(Question(said), await self._parts.profiles.get(tenant))
+        english = is_reply_english(Question(Utterance(said)), await self._profiles.get(tenant))
         return say("channel_file_unsent", english, name=name)
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from app.chat.answer_pipeline import AnswerPipeline
 from app.chat.computation import ComputationPool
-from app.chat.evidence import Team
 from app.chat.guard import Guard
 from app.chat.history import History
 from app.chat.hot_cache import HotCache
@@ -21,9 +19,20 @@ from app.redis.news import News
 from app.telemetry.service import begin_nothing
 
 if TYPE_CHECKING:
+    from app.attachments.service import AttachmentService
+    from app.chat.running_answers import RunningAnswers
+    from app.conversations.access import Access
+    from app.conversations.repository import ConversationRepository
+    from app.conversations.turn_log import TurnLog
+    from app.db.engine import Database
+    from app.desk.gate import DeskGate
+    from app.limits.service import RateLimits
+    from app.metrics import Metrics
+    from app.profiles.repository import ProfileRepository
     from app.redis.server import RedisServer
     from app.settings import Settings
-    from app.wiring.container import Container
+    from app.telemetry.service import Telemetry
+    from app.tenants import Tenants
     from app.wiring.knowledge import KnowledgeBase
 
 
@@ -42,36 +51,43 @@ def open_news(base: KnowledgeBase, cache: HotCache, redis: RedisServer | None) -
     return News(redis, lambda _: wake(), cache.drop_local)
 
 
-def build_chat_service(parts: Container) -> tuple[ChatService, HitTest]:
-    """Builds the chat, and the hit test over the same steps. parts: all but these."""
-
-    @asynccontextmanager
-    async def open_team(tenant: str) -> AsyncIterator[Team]:
-        async with parts.tenants.use_parts(tenant) as used:
-            yield used.team
-
-    settings, limits = parts.settings, parts.limits
-    guard = Guard(settings.max_message_chars, parts.profiles.get)
-    answering = AnswerPipeline(guard, open_team, parts.metrics)
+def build_chat_service(
+    settings: Settings,
+    database: Database,
+    tenants: Tenants,
+    *,
+    conversations: ConversationRepository,
+    profiles: ProfileRepository,
+    attachments: AttachmentService,
+    hot_cache: HotCache,
+    turn_log: TurnLog[Any],
+    gate: DeskGate,
+    access: Access,
+    limits: RateLimits,
+    stops: RunningAnswers,
+    metrics: Metrics,
+    telemetry: Telemetry | None,
+    rows_to_model: Callable[[], bool],
+) -> tuple[ChatService, HitTest]:
+    """Builds the chat, and the hit test over the same steps. rows_to_model: see `History`."""
+    guard = Guard(settings.max_message_chars, profiles.get)
+    answering = AnswerPipeline(guard, tenants.use_team, metrics)
     history = History(
-        parts.conversations,
-        settings.history_turns,
-        rows_to_model=lambda: parts.rows_to_model,
-        texts=parts.attachments.read_picture_texts,
+        conversations, settings.history_turns, rows_to_model=rows_to_model, texts=attachments.read_picture_texts
     )
     chat = ChatService(
         guard,
-        Sessions(parts.conversations),
-        parts.hot_cache,
+        Sessions(conversations),
+        hot_cache,
         history,
-        ComputationPool(answering, limits.slots, limits.urgent, parts.metrics),
-        parts.turn_log,
-        parts.metrics,
-        parts.desk.gate,
-        parts.access,
+        ComputationPool(answering, limits.slots, limits.urgent, metrics),
+        turn_log,
+        metrics,
+        gate,
+        access,
         limits,
-        parts.stops,
-        parts.telemetry.turn if parts.telemetry is not None else begin_nothing,
-        parts.attachments,
+        stops,
+        telemetry.turn if telemetry is not None else begin_nothing,
+        attachments,
     )
-    return chat, HitTest(guard, history, answering, parts.tenants, ExpectedRepository(parts.base.database))
+    return chat, HitTest(guard, history, answering, tenants, ExpectedRepository(database))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import partial
 
+from agents.registry import Roster
 from app.audit.repository import AuditRepository
 from app.audit.repository_names import NameRepository
 from app.audit.service import AuditLog
@@ -23,18 +23,13 @@ from app.contacts.service import Contacts
 from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
-from app.corrections.service import CorrectionService
 from app.db.fingerprint import compute_fingerprint
 from app.db.outbox import Outbox
-from app.documents.bin import DocumentBin
 from app.documents.drafts import Drafts
-from app.documents.ingestion import IngestionService
 from app.documents.jobs import DocumentJobs
-from app.documents.repository import DocumentRepository
 from app.documents.repository_entries import EntryRepository
 from app.documents.repository_jobs import JobRepository
 from app.documents.types import DocumentKind
-from app.documents.versions import VersionService
 from app.evaluation.runs import EvaluationRuns
 from app.evaluation.service import EvaluationSets
 from app.faqs import repository as faq_rows
@@ -51,11 +46,14 @@ from app.hit_test.canaries import Canaries
 from app.http.unidentified_sockets import UnidentifiedSockets
 from app.idempotency.repository import RetryRepository
 from app.idempotency.service import Retries
+from app.indexing.backlog import Indexing
+from app.jobs.schedule import Scheduler
 from app.keys.authenticator import Authenticator
 from app.keys.management import KeyManagement
 from app.keys.repository import KeyRepository
 from app.keys.service import KeyRing
 from app.learning import Learning
+from app.limits.windows import Counters
 from app.metrics import Metrics
 from app.net.fetcher import Fetcher
 from app.outbox import OutboxWorker
@@ -83,6 +81,7 @@ from app.search.repository_verdicts import VerdictRepository
 from app.search.service import CalibratedSearch, Searches
 from app.search.verdict_service import VerdictService
 from app.settings import Settings
+from app.sources.service import DueSources
 from app.spending.service import Accounts
 from app.telemetry.service import Telemetry
 from app.tenants import Tenants
@@ -95,7 +94,6 @@ from app.transcripts.repository import TranscriptRepository
 from app.transcripts.repository_history import HistoryRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
 from app.tuner.service import Tuner
-from app.vocabulary.service import VocabularyService
 from app.vocabulary.suggestions import Suggestions
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import create_deliveries
@@ -105,10 +103,11 @@ from app.wiring.attachments import build_attachment_service
 from app.wiring.business import Business, build_member_directories
 from app.wiring.channels import build_channel_service
 from app.wiring.chat import build_chat_service, build_shared_answers, open_news
-from app.wiring.desk import HumanDesk, open_relay
+from app.wiring.desk import build_human_desk, open_relay
 from app.wiring.erasure import forget_and_purge
+from app.wiring.evaluation import Sandboxes, build_evaluation_runner
 from app.wiring.gaps import build_gap_parts
-from app.wiring.jobs import build_background_jobs
+from app.wiring.jobs import build_background_jobs, build_job_kinds, list_periodic_jobs
 from app.wiring.knowledge import KnowledgeBase, build_document_runner
 from app.wiring.limits import open_attempts, open_counters, open_leases, open_limits
 from app.wiring.models import LanguageModels
@@ -120,6 +119,7 @@ from app.wiring.teams import Teams
 from app.wiring.tuning import build_tuner_reports
 from app.wiring.turns import build_turn_log
 from knowledge.breaker import Breaker
+from knowledge.spelling import BaseSpeller
 
 
 class Container:
@@ -139,60 +139,79 @@ class Container:
         user_tokens: UserTokens,
         telemetry: Telemetry | None,
     ) -> None:
-        database, lifetime = base.database, timedelta(hours=settings.session_token_hours)
-        self.settings, self.base, self.webhooks, self.fetcher = settings, base, webhooks, fetcher
+        self.settings, self.base, self.searches, self.models = settings, base, searches, models
+        self.accounts, self.webhooks, self.fetcher = accounts, webhooks, fetcher
+        self.redis, self.user_tokens, self.telemetry = redis, user_tokens, telemetry
+        self.database, self.database_fingerprint = base.database, compute_fingerprint(settings.sql_url)
+        self.documents, self.versions, self.bin = base.documents, base.versions, base.bin
+        self.ingestion, self.vocabulary, self.document_reader = base.ingestion, base.vocabulary, base.reader
+        self.corrections, self.generations, self.recalls = base.corrections, base.generations, base.recalls
+        self.prompt_library, counters = models.library, open_counters(redis)
+        self._build_limits(counters)
+        self._build_callers(counters)
+        self._build_records()
+        self._build_desk(businesses)
+        self._build_turn_log()
+        self._build_knowledge()
+        self._build_agents(businesses)
+        self._build_chat(counters)
+        self._build_evaluation()
+        self._build_jobs()
+
+    def _build_limits(self, counters: Counters) -> None:
+        """Builds what is measured and how much of it is allowed."""
+        settings, database = self.settings, self.database
         self.metrics, self.strangers, self.stops = Metrics(), UnidentifiedSockets(), RunningAnswers()
-        self.redis, self.telemetry, counters = redis, telemetry, open_counters(redis)
-        self.leases = open_leases(redis)
-        self.leader = Leader(database, redis)
-        self.limits = open_limits(settings, self.metrics, base.embedder.query_threads, counters, self.leases)
+        self.leases, self.leader = open_leases(self.redis), Leader(database, self.redis)
+        self.limits = open_limits(settings, self.metrics, self.base.embedder.query_threads, counters, self.leases)
         self.attempts = open_attempts(settings, self.metrics, counters)
-        self.user_tokens = user_tokens
-        stored_keys = KeyRepository(database)
+        self.series, self.backlog = SeriesRepository(database), BacklogRepository(database)
+        self.recorder, self.usage = SeriesRecorder(self.metrics, self.series), UsageRepository(database)
+
+    def _build_callers(self, counters: Counters) -> None:
+        """Builds what tells who calls, and keeps what they do."""
+        settings, database = self.settings, self.database
+        stored_keys, self._colleagues = KeyRepository(database), PeopleRepository(database)
         self.keys = KeyRing(stored_keys, settings.api_key.get_secret_value(), attempts=self.attempts)
-        people = PeopleRepository(database)
+        self.key_management = KeyManagement(stored_keys, self.keys)
         self.sign_ins = SignIns(
             SignInRepository(database),
-            people,
+            self._colleagues,
             Passwords(),
             counters,
             attempts=settings.sign_in_failures,
             idle=timedelta(hours=settings.sign_in_idle_hours),
             longest=timedelta(hours=settings.sign_in_hours),
-            provider=user_tokens.provider,
+            provider=self.user_tokens.provider,
         )
-        self.authenticator = Authenticator(self.keys, user_tokens, self.attempts, self.sign_ins)
-        self.series = SeriesRepository(database)
-        self.recorder = SeriesRecorder(self.metrics, self.series)
+        self.authenticator = Authenticator(self.keys, self.user_tokens, self.attempts, self.sign_ins)
         self.audit = AuditLog(AuditRepository(database), NameRepository(database))
-        self.filters = FilterRequests(FilterRepository(database))
-        self.key_management = KeyManagement(stored_keys, self.keys)
-        self.retries = Retries(RetryRepository(database))
+        self.filters, self.retries = FilterRequests(FilterRepository(database)), Retries(RetryRepository(database))
+
+    def _build_records(self) -> None:
+        """Builds what is kept of tenants and of conversations."""
+        settings, database = self.settings, self.database
         self.profiles = ProfileRepository(database, build_default_profile(settings))
-        self.usage, self.unanswered, self.backlog = (
-            UsageRepository(database),
-            UnansweredRepository(database),
-            BacklogRepository(database),
-        )
-        self.faqs = FaqService(
-            database,
-            EntryRepository(DocumentKind.FAQ),
-            EntryPreparer(base.ingestor, base.generations.get_embedder),
-            base.follower,
-        )
-        self.faq_books, self.faq_importer = FaqBooks(self.faqs.stored), FaqImporter(self.faqs)
-        self.evaluation_sets = EvaluationSets(database)
         self.outbox = OutboxWorker(
             Outbox(database, {KIND: (count, count_questions, faq_rows.note), WEBHOOK: (create_deliveries,)})
         )
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
-        self.access = Access(self.holders, lifetime)
+        self.access = Access(self.holders, self._lifetime)
         self.transcripts = TranscriptRepository(database, forget_and_purge, self.outbox.wake)
-        self.traces, self.prompts = TraceRepository(database), PromptRepository(database)
         self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
+        self.history, self.contact_history = ConversationSearch(database), ContactHistory(database)
+        self.traces, self.prompts = TraceRepository(database), PromptRepository(database)
+        self.canned, self.saved_views = CannedReplies(database), SavedViews(database)
+        self.ratings, self.reports_of_team = RatingRepository(database), ReportRepository(database)
+        self.widgets, self.unanswered = WidgetRepository(database), UnansweredRepository(database)
+        self.attachments = build_attachment_service(settings, database)
+
+    def _build_desk(self, businesses: Mapping[str, Business]) -> None:
+        """Builds tickets, the human desk and its people."""
+        settings, database = self.settings, self.database
         self.tickets = TicketService(TicketRepository(database), build_service_levels(settings), self.outbox.wake)
         self.contacts = Contacts(ContactRepository(database), build_member_directories(businesses))
-        self.desk = HumanDesk.from_parts(
+        self.desk = build_human_desk(
             database,
             settings,
             self.conversations,
@@ -202,75 +221,150 @@ class Container:
             self.contacts,
             self.outbox.wake,
         )
-        self.ratings, self.reports_of_team = RatingRepository(database), ReportRepository(database)
-        self.people = People(people, self.sign_ins, self.desk)
-        self.assignees = Assignees(self.desk.staff, people, self.desk.teams)
-        self.desk_relay = open_relay(self.desk.signals, redis)
-        self.widgets = WidgetRepository(database)
-        self.attachments = build_attachment_service(settings, database)
-        self.canned, self.saved_views = CannedReplies(database), SavedViews(database)
-        self.history, self.contact_history = ConversationSearch(database), ContactHistory(database)
+        self.people = People(self._colleagues, self.sign_ins, self.desk)
+        self.assignees = Assignees(self.desk.staff, self._colleagues, self.desk.teams)
+        self.desk_relay = open_relay(self.desk.signals, self.redis)
+
+    def _build_turn_log(self) -> None:
+        """Builds what keeps turns."""
         self.turn_log = build_turn_log(
-            database,
+            self.database,
             build_turn_events,
             self.outbox.wake,
             self.desk.feed.record_changes,
-            durable=settings.turn_durability == "full",
-            lifetime=lifetime,
-            answering=settings.answer_while_queued,
-            prompt_text=models.library.get_text,
+            durable=self.settings.turn_durability == "full",
+            lifetime=self._lifetime,
+            answering=self.settings.answer_while_queued,
+            prompt_text=self.prompt_library.get_text,
         )
+
+    def _build_knowledge(self) -> None:
+        """Builds what fills the knowledge base and looks after it."""
+        settings, base, database = self.settings, self.base, self.database
+        preparer = EntryPreparer(base.ingestor, base.generations.get_embedder)
+        self.faqs = FaqService(database, EntryRepository(DocumentKind.FAQ), preparer, base.follower)
+        self.faq_books, self.faq_importer = FaqBooks(self.faqs.stored), FaqImporter(self.faqs)
         self.document_runner = build_document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
-        self.models, self.accounts, self._searches = models, accounts, searches
-        kept = CalibrationRepository(database, DEFAULT_TENANT)
+        self.vocabulary_suggestions = Suggestions(base.vocabulary, base.analyzers, base.open_index, self._load_missed)
+        self.sources = build_source_service(settings, base, self.fetcher)
+        self.quality: QualityService = build_quality_service(settings, base, self.profiles)
+
+    def _build_agents(self, businesses: Mapping[str, Business]) -> None:
+        """Builds what makes the agents of each tenant, and the start, after which they answer."""
+        settings, models, searches = self.settings, self.models, self.searches
+        kept = CalibrationRepository(self.database, DEFAULT_TENANT)
         self.reader = ReaderScale(models.build_reader(), kept)
         self.claim_reader = ReaderScale(models.claim_reader(), kept, after=self.reader)
         self.teams = Teams(
             settings, models, businesses, self.tickets, self.limits, self.faq_books, self.reader, self.claim_reader
         )
-        self.tuner = Tuner(database, settings, self._prepare)
+        self.tuner = Tuner(self.database, settings, self._prepare)
         self.tenants = Tenants(
             self.profiles,
             self.tuner.get_tuned_settings,
-            partial(self._search, searches),
+            self._search,
             self.teams.build,
             searches.retain,
             models.library.get_current,
             lambda: models.version,
         )
+        self.startup = Startup(settings, self.base, self.tenants)
         self.connections = ModelConnections(
             settings,
-            ConnectionRepository(database),
+            ConnectionRepository(self.database),
             Sealer(settings.secrets_key.get_secret_value(), settings.data_dir),
             self._connect_model,
         )
-        self.startup = Startup(settings, base, self.tenants)
-        self.vocabulary_suggestions = Suggestions(base.vocabulary, base.analyzers, base.open_index, self._load_missed)
-        size, ttl, shared = (
-            settings.hot_cache_max_size,
-            settings.hot_cache_ttl,
-            build_shared_answers(settings, base, redis),
+
+    def _build_chat(self, counters: Counters) -> None:
+        """Builds what answers messages, and what tries questions as the chat would take them."""
+        settings, base = self.settings, self.base
+        shared = build_shared_answers(settings, base, self.redis)
+        self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self.get_version, shared=shared)
+        self.news = open_news(base, self.hot_cache, self.redis)
+        self.chat, self.hit_test = build_chat_service(
+            settings,
+            self.database,
+            self.tenants,
+            conversations=self.conversations,
+            profiles=self.profiles,
+            attachments=self.attachments,
+            hot_cache=self.hot_cache,
+            turn_log=self.turn_log,
+            gate=self.desk.gate,
+            access=self.access,
+            limits=self.limits,
+            stops=self.stops,
+            metrics=self.metrics,
+            telemetry=self.telemetry,
+            rows_to_model=lambda: self.rows_to_model,
         )
-        self.hot_cache = HotCache(size, ttl, self.get_version, shared=shared)
-        self.news = open_news(base, self.hot_cache, redis)
-        self.chat, self.hit_test = build_chat_service(self)
-        self.channels = build_channel_service(self, counters)
         self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
-        self.judging = VerdictService(settings, models, self.reader, VerdictRepository(database), searches)
-        self.reports = build_tuner_reports(self, searches)
-        self.reindexing = build_reindexing(self, searches)
-        self.sources = build_source_service(settings, base, fetcher)
-        self.gaps, self.gap_mining, self.gap_review = build_gap_parts(self, models)
+        self.channels = build_channel_service(
+            settings,
+            base,
+            self.redis,
+            counters,
+            chat=self.chat,
+            retries=self.retries,
+            limits=self.limits,
+            profiles=self.profiles,
+            desk=self.desk,
+            attachments=self.attachments,
+        )
+
+    def _build_evaluation(self) -> None:
+        """Builds what finds out how good the answers are, and what is missing for better ones."""
+        database, models, searches = self.database, self.models, self.searches
+        self.evaluation_sets = EvaluationSets(database)
+        self.judging = VerdictService(models.build_judges, self.reader, VerdictRepository(database), searches)
+        self.reports = build_tuner_reports(
+            database, self.tuner, self.tenants, searches, self.limits.slots, self.judging, lambda: self.jobs
+        )
+        self.gaps, self.gap_mining, self.gap_review = build_gap_parts(
+            self.base, self.tenants, models, self.faqs, self.evaluation_sets, self.settings.confident_threshold
+        )
         self.gap_intake = GapIntake(database)
-        self.quality: QualityService = build_quality_service(settings, base, self.profiles)
-        self.jobs, self.job_worker, self.scheduler, self.due_sources = build_background_jobs(self, searches)
-        self.evaluation_runs = EvaluationRuns(database, self.evaluation_sets, self.jobs)
+
+    def _build_jobs(self) -> None:
+        """Builds what is done in the background, on demand and periodically."""
+        settings, base, searches = self.settings, self.base, self.searches
+        self.reindexing = build_reindexing(settings, base, searches, self.tenants)
+        sandboxes = Sandboxes(
+            settings, self.profiles, self.tenants, self.teams, self.get_version, lambda: self.rows_to_model
+        )
+        evaluation = build_evaluation_runner(self.database, self.evaluation_sets, self.models, sandboxes)
+        kinds = build_job_kinds(
+            base, self.reindexing, self.gap_mining, self.sources, self.quality, self.reports, evaluation
+        )
+        self.jobs, self.job_worker, due = build_background_jobs(base, kinds, self.profiles, self.metrics)
+        self.due_sources = DueSources(self.sources.rows, self.jobs)
+        self.evaluation_runs = EvaluationRuns(self.database, self.evaluation_sets, self.jobs)
+        periodic = list_periodic_jobs(
+            base,
+            settings.retention_days,
+            searches=searches,
+            reindexing=self.reindexing,
+            connections=self.connections,
+            desk=self.desk,
+            recorder=self.recorder,
+            key_management=self.key_management,
+            attachments=self.attachments,
+            due=due,
+            sources=self.due_sources,
+        )
+        self.scheduler = Scheduler(periodic, lambda: self.leader.leads)
+
+    @property
+    def _lifetime(self) -> timedelta:
+        """Of the secret of a session."""
+        return timedelta(hours=self.settings.session_token_hours)
 
     @property
     def breakers(self) -> dict[str, Breaker]:
         """Of all models elsewhere, by name."""
-        encoders = [self._searches.breaker, *(engine.embedder.breaker for engine in self.base.generations.engines)]
+        encoders = [self.searches.breaker, *(engine.embedder.breaker for engine in self.base.generations.engines)]
         return {**self.models.breakers, **{breaker.name: breaker for breaker in encoders if breaker is not None}}
 
     @property
@@ -279,32 +373,9 @@ class Container:
         return self.base.generations.default.learning
 
     @property
-    def ingestion(self) -> IngestionService:
-        return self.base.ingestion
-
-    @property
-    def database_fingerprint(self) -> str:
-        return compute_fingerprint(self.settings.sql_url)
-
-    @property
-    def bin(self) -> DocumentBin:
-        return self.base.bin
-
-    @property
-    def vocabulary(self) -> VocabularyService:
-        return self.base.vocabulary
-
-    @property
-    def corrections(self) -> CorrectionService:
-        return self.base.corrections
-
-    @property
-    def documents(self) -> DocumentRepository:
-        return self.base.documents
-
-    @property
-    def versions(self) -> VersionService:
-        return self.base.versions
+    def indexing(self) -> Indexing | None:
+        """See `KnowledgeBase.indexing`."""
+        return self.base.indexing
 
     @property
     def rows_to_model(self) -> bool:
@@ -320,14 +391,22 @@ class Container:
     async def _prepare(self, tenant: str, settings: Settings) -> None:
         await self.tenants.prepare(tenant, settings)
 
-    async def _search(self, searches: Searches, tenant: str, settings: Settings) -> CalibratedSearch:
-        found = await searches.open(tenant, self.base, settings)
+    async def _search(self, tenant: str, settings: Settings) -> CalibratedSearch:
+        found = await self.searches.open(tenant, settings)
         found.generation.learning.sentences.watch(tenant, found.index)
         return found
 
     async def _load_missed(self, tenant: str) -> list[tuple[str, int]]:
         questions, _ = await self.unanswered.load_page(tenant, 500, often=True)
         return [(gap.question, gap.count) for gap in questions]
+
+    async def get_roster(self, tenant: str) -> Roster:
+        """Returns the agents of a tenant. Raises as `Tenants.get_parts`."""
+        return (await self.tenants.get_parts(tenant)).team.roster
+
+    async def get_speller(self, tenant: str) -> BaseSpeller:
+        """Returns what knows the words of a tenant's documents. Raises as `Tenants.get_parts`."""
+        return (await self.tenants.get_parts(tenant)).team.speller
 
     async def get_version(self, tenant: str) -> Version:
         """See `HotCache`."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from app.contacts.repository import merge_into_member
 from app.contacts.service import Contacts
@@ -15,6 +14,7 @@ from app.conversations.repository import ConversationRepository
 from app.db.engine import Database
 from app.desk.feed import Feed
 from app.desk.gate import DeskGate
+from app.desk.human_desk import HumanDesk
 from app.desk.openings import Openings, TicketDesk
 from app.desk.overview import Overview
 from app.desk.partners import Partners
@@ -28,20 +28,18 @@ from app.desk.repository_solutions import SolutionRepository
 from app.desk.repository_staff import StaffRepository
 from app.desk.repository_teams import TeamRepository
 from app.desk.service import Desk
-from app.desk.signals import Signal, SignalKind, Signals
+from app.desk.signals import Signals
 from app.desk.teams import Teams
 from app.desk.watch import Watch
-from app.errors import NotFound
 from app.gaps import repository_unanswered as gaps
 from app.history import repository_texts
 from app.limits.service import RateLimits
-from app.people.person import Duty
 from app.profiles.repository import ProfileRepository
 from app.redis.broadcast import Broadcast
 from app.redis.server import RedisServer
 from app.settings import Settings
 from app.tickets import repository_desk
-from app.types import SessionKey, Side
+from app.types import SessionKey
 from app.webhooks import repository_messages
 
 if TYPE_CHECKING:
@@ -57,7 +55,17 @@ def prove_member(connection: Connection, key: SessionKey, caller: str) -> None:
 
 
 def _record_message(connection: Connection, session: DeskSession, message: DeskMessage) -> None:
-    repository_messages.emit_staff_message(connection, session, message)
+    told = {
+        "session_id": session.session_id,
+        "user_id": session.user_id,
+        "verified": session.verified,
+        "channel": session.channel,
+        "seq": message.seq,
+        "agent_id": message.agent_id,
+        "text": message.content,
+        "created_at": message.created_at.isoformat(),
+    }
+    repository_messages.emit_staff_message(connection, session.tenant, told)
     repository_texts.add_text(connection, session.key, repository_texts.MESSAGE, str(message.seq), message.content)
 
 
@@ -74,107 +82,58 @@ PARTNERS = Partners(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HumanDesk:
-    """The desk of all tenants; `start` before the first turn."""
-
-    sessions: DeskSessionRepository
-    messages: DeskMessageRepository
-    notes: NoteRepository
-    staff: StaffRepository
-    teams: Teams
-    solutions: SolutionRepository
-    feed: Feed
-    queue: Queue
-    service: Desk
-    reads: ReadRepository
-    overview: Overview
-    gate: DeskGate
-    watch: Watch
-    signals: Signals
-
-    @classmethod
-    def from_parts(
-        cls,
-        database: Database,
-        settings: Settings,
-        conversations: ConversationRepository,
-        profiles: ProfileRepository,
-        tickets: TicketDesk,
-        limits: RateLimits,
-        contacts: Contacts,
-        on_commit: Callable[[], None] = lambda: None,
-    ) -> Self:
-        sessions, staff = DeskSessionRepository(database), StaffRepository(database)
-        answering = settings.answer_while_queued
-        feed, reads = Feed(sessions, answering=answering), ReadRepository(database)
-        queue = Queue(sessions, staff, profiles)
-        openings = Openings(queue, conversations, tickets, limits, answering=answering)
-        service = Desk(database, feed, openings, PARTNERS, on_commit, timedelta(hours=settings.session_token_hours))
-        shared = database.engine.dialect.name != "sqlite"
-        watch = Watch(
-            service,
-            sessions,
-            staff,
-            queue,
-            release=timedelta(minutes=settings.desk_release_minutes),
-            idle=timedelta(hours=settings.desk_idle_hours),
-        )
-        gate = DeskGate(
-            service,
-            feed,
-            sessions,
-            queue,
-            openings,
-            shared=shared,
-            threshold=settings.emotion_threshold,
-            answering=answering,
-        )
-        return cls(
-            sessions=sessions,
-            messages=DeskMessageRepository(database),
-            notes=NoteRepository(database),
-            staff=staff,
-            teams=Teams(TeamRepository(database)),
-            solutions=SolutionRepository(database, gaps.count_questions),
-            feed=feed,
-            queue=queue,
-            service=service,
-            reads=reads,
-            overview=Overview(reads, contacts),
-            gate=gate,
-            watch=watch,
-            signals=Signals(),
-        )
-
-    async def require_teams(self, tenant: str, teams: Sequence[str]) -> None:
-        """See `DutyRoster`."""
-        await self.teams.require_all(tenant, teams)
-
-    async def assign(self, tenant: str, agent_id: str, duty: Duty) -> None:
-        """See `DutyRoster`."""
-        await self.staff.put(tenant, agent_id, duty.name, duty.skills, duty.capacity, duty.teams, duty.hours)
-
-    async def mark_read(self, key: SessionKey, agent_id: str, seq: int, *, viewing: bool) -> None:
-        """Keeps how far somebody has read; colleagues who have the session open learn of it. Raises NotFound."""
-        changed = await self.reads.mark_read(key, agent_id, seq, viewing=viewing)
-        if changed is None:
-            raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=key.session_id)
-        if changed:
-            self.feed.wake_watchers(key)
-
-    async def start(self) -> None:
-        """Starts the desk. Returns once no turn can miss that a person has its session."""
-        await self.feed.start()
-
-    async def mark_seen(self, key: SessionKey, side: Side, seq: int) -> None:
-        """Records how far one side has read, and tells the other."""
-        if seen := await self.messages.mark_seen(key, side, seq):
-            self.signals.send(Signal(SignalKind.SEEN, side, key, seen))
-
-    async def close(self) -> None:
-        """Stops."""
-        await self.feed.close()
+def build_human_desk(
+    database: Database,
+    settings: Settings,
+    conversations: ConversationRepository,
+    profiles: ProfileRepository,
+    tickets: TicketDesk,
+    limits: RateLimits,
+    contacts: Contacts,
+    on_commit: Callable[[], None] = lambda: None,
+) -> HumanDesk:
+    """Builds the desk. on_commit: called after each of its transactions."""
+    sessions, staff = DeskSessionRepository(database), StaffRepository(database)
+    answering = settings.answer_while_queued
+    feed, reads = Feed(sessions, answering=answering), ReadRepository(database)
+    queue = Queue(sessions, staff, profiles)
+    openings = Openings(queue, conversations, tickets, limits, answering=answering)
+    service = Desk(database, feed, openings, PARTNERS, on_commit, timedelta(hours=settings.session_token_hours))
+    shared = database.engine.dialect.name != "sqlite"
+    watch = Watch(
+        service,
+        sessions,
+        staff,
+        queue,
+        release=timedelta(minutes=settings.desk_release_minutes),
+        idle=timedelta(hours=settings.desk_idle_hours),
+    )
+    gate = DeskGate(
+        service,
+        feed,
+        sessions,
+        queue,
+        openings,
+        shared=shared,
+        threshold=settings.emotion_threshold,
+        answering=answering,
+    )
+    return HumanDesk(
+        sessions=sessions,
+        messages=DeskMessageRepository(database),
+        notes=NoteRepository(database),
+        staff=staff,
+        teams=Teams(TeamRepository(database)),
+        solutions=SolutionRepository(database, gaps.count_questions),
+        feed=feed,
+        queue=queue,
+        service=service,
+        reads=reads,
+        overview=Overview(reads, contacts),
+        gate=gate,
+        watch=watch,
+        signals=Signals(),
+    )
 
 
 def open_relay(signals: Signals, redis: RedisServer | None) -> Broadcast | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -28,6 +27,7 @@ from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
 from app.db.engine import Database
 from app.db.migrate import upgrade_schema
+from app.desk.human_desk import HumanDesk
 from app.evaluation.model_judge import ModelJudge
 from app.evaluation.product import Product
 from app.evaluation.runs import EvaluationRunner
@@ -40,97 +40,105 @@ from app.settings import Settings
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import build_service_levels
-from app.wiring.desk import HumanDesk
+from app.wiring.desk import build_human_desk
 from app.wiring.turns import build_turn_log
 
 if TYPE_CHECKING:
-    from app.tenants import TenantParts
-    from app.wiring.container import Container
+    from app.chat.hot_cache import Version
+    from app.evaluation.service import EvaluationSets
+    from app.profiles.repository import ProfileRepository
+    from app.tenants import TenantParts, Tenants
+    from app.wiring.models import LanguageModels
+    from app.wiring.teams import Teams
 
 _LIFETIME = timedelta(days=1)
 _FREE = Rate(0)
 
 
-def build_evaluation_runner(container: Container) -> EvaluationRunner:
+def build_evaluation_runner(
+    database: Database, evaluation_sets: EvaluationSets, models: LanguageModels, sandboxes: Sandboxes
+) -> EvaluationRunner:
     """Builds the runner that makes evaluation reports."""
 
     def build_judge(tenant: str) -> ModelJudge | None:
-        critic = container.models.for_tenant(tenant).build_critic()
+        critic = models.for_tenant(tenant).build_critic()
         return ModelJudge(critic) if critic is not None else None
 
     async def describe_circumstances(tenant: str) -> dict[str, Any]:
-        parts = await container.tenants.get_parts(tenant)
-        models = container.models
+        parts = await sandboxes.tenants.get_parts(tenant)
         return {
             "revision": parts.retriever.revision,
             "embedder": parts.retriever.generation.embedder.name,
-            "reranker": container.settings.reranker,
+            "reranker": sandboxes.settings.reranker,
             "llm": models.main.name if models.main is not None else "",
         }
 
-    return EvaluationRunner(
-        container.base.database,
-        container.evaluation_sets,
-        partial(open_sandbox, container),
-        build_judge,
-        describe_circumstances,
-    )
+    return EvaluationRunner(database, evaluation_sets, sandboxes.open, build_judge, describe_circumstances)
 
 
-@asynccontextmanager
-async def open_sandbox(container: Container, tenant: str) -> AsyncIterator[Product]:
-    """Conversations, tickets, the desk and all that follows from turns are kept in a database of its own, which is
-    deleted afterwards; the tenant's own caches, figures and limits see nothing of it. Nobody is at the desk.
+@dataclass(frozen=True, slots=True)
+class Sandboxes:
+    """Opens the product of a tenant for evaluation. version: see `HotCache`; rows_to_model: see `History`."""
 
-    One turn at a time, beside those of customers.
-    """
-    async with AsyncExitStack() as stack:
-        folder = stack.enter_context(TemporaryDirectory(prefix="yingda-evaluation-"))
-        database = Database(f"sqlite+aiosqlite:///{(Path(folder) / 'sandbox.sqlite3').as_posix()}")
-        stack.push_async_callback(database.close)
-        await upgrade_schema(database)
-        chat, desk = await _build_chat(container, database, stack)
-        retriever = (await container.tenants.get_parts(tenant)).retriever
-        yield Product(tenant, chat, desk.service.leave_queue, retriever.index.get_snapshot)
+    settings: Settings
+    profiles: ProfileRepository
+    tenants: Tenants
+    teams: Teams
+    version: Callable[[str], Awaitable[Version]]
+    rows_to_model: Callable[[], bool]
+
+    @asynccontextmanager
+    async def open(self, tenant: str) -> AsyncIterator[Product]:
+        """Conversations, tickets, the desk and all that follows from turns are kept in a database of its own, which is
+        deleted afterwards; the tenant's own caches, figures and limits see nothing of it. Nobody is at the desk.
+
+        One turn at a time, beside those of customers.
+        """
+        async with AsyncExitStack() as stack:
+            folder = stack.enter_context(TemporaryDirectory(prefix="yingda-evaluation-"))
+            database = Database(f"sqlite+aiosqlite:///{(Path(folder) / 'sandbox.sqlite3').as_posix()}")
+            stack.push_async_callback(database.close)
+            await upgrade_schema(database)
+            chat, desk = await self._build_chat(database, stack)
+            retriever = (await self.tenants.get_parts(tenant)).retriever
+            yield Product(tenant, chat, desk.service.leave_queue, retriever.index.get_snapshot)
+
+    async def _build_chat(self, database: Database, stack: AsyncExitStack) -> tuple[ChatService, HumanDesk]:
+        settings, metrics = self.settings, Metrics()
+        conversations, limits = ConversationRepository(database), _build_unlimited(settings, metrics)
+        tickets = TicketService(TicketRepository(database), build_service_levels(settings), _do_nothing)
+        contacts = Contacts(ContactRepository(database), {})
+        desk = build_human_desk(database, settings, conversations, self.profiles, tickets, limits, contacts)
+        stack.push_async_callback(desk.close)
+        await desk.start()
+        log = build_turn_log(
+            database, build_turn_events, on_desk=desk.feed.record_changes, answering=settings.answer_while_queued
+        )
+        stack.push_async_callback(log.close)
+        guard = Guard(settings.max_message_chars, self.profiles.get)
+        teams = _SandboxTeams(self.tenants, replace(self.teams, tickets=tickets, limits=limits))
+        history = History(conversations, settings.history_turns, rows_to_model=self.rows_to_model)
+        chat = ChatService(
+            guard,
+            Sessions(conversations),
+            HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self.version),
+            history,
+            ComputationPool(AnswerPipeline(guard, teams.use_team, metrics), limits.slots, limits.urgent, metrics),
+            log,
+            metrics,
+            desk.gate,
+            Access(HolderRepository(database), _LIFETIME),
+            limits,
+            RunningAnswers(),
+        )
+        return chat, desk
 
 
-async def _build_chat(container: Container, database: Database, stack: AsyncExitStack) -> tuple[ChatService, HumanDesk]:
-    settings, metrics = container.settings, Metrics()
-    conversations, limits = ConversationRepository(database), _build_unlimited(settings, metrics)
-    tickets = TicketService(TicketRepository(database), build_service_levels(settings), _do_nothing)
-    contacts = Contacts(ContactRepository(database), {})
-    desk = HumanDesk.from_parts(database, settings, conversations, container.profiles, tickets, limits, contacts)
-    stack.push_async_callback(desk.close)
-    await desk.start()
-    log = build_turn_log(
-        database, build_turn_events, on_desk=desk.feed.record_changes, answering=settings.answer_while_queued
-    )
-    stack.push_async_callback(log.close)
-    guard = Guard(settings.max_message_chars, container.profiles.get)
-    teams = _Teams(container, tickets, limits)
-    history = History(conversations, settings.history_turns, rows_to_model=lambda: container.rows_to_model)
-    chat = ChatService(
-        guard,
-        Sessions(conversations),
-        HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, container.get_version),
-        history,
-        ComputationPool(AnswerPipeline(guard, teams.use_team, metrics), limits.slots, limits.urgent, metrics),
-        log,
-        metrics,
-        desk.gate,
-        Access(HolderRepository(database), _LIFETIME),
-        limits,
-        RunningAnswers(),
-    )
-    return chat, desk
+class _SandboxTeams:
+    """The tenants' agents, whose tickets are those of the sandbox."""
 
-
-class _Teams:
-    """The tenant's agents, whose tickets are those of the sandbox."""
-
-    def __init__(self, container: Container, tickets: TicketService, limits: RateLimits) -> None:
-        self._tenants = container.tenants
-        self._teams = replace(container.teams, tickets=tickets, limits=limits)
+    def __init__(self, tenants: Tenants, teams: Teams) -> None:
+        self._tenants, self._teams = tenants, teams
         self._built: dict[str, tuple[TenantParts, Team]] = {}
 
     @asynccontextmanager

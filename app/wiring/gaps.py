@@ -16,7 +16,9 @@ from app.gaps.workbench import GapWorkbench
 
 if TYPE_CHECKING:
     from app.evaluation.service import EvaluationSets
-    from app.wiring.container import Container
+    from app.faqs.service import FaqService
+    from app.tenants import Tenants
+    from app.wiring.knowledge import KnowledgeBase
     from app.wiring.models import LanguageModels
     from knowledge.types import Retrieval
 
@@ -47,15 +49,22 @@ class GapCases:
                     await self._sets.drop_case(tenant, kept.id, case.id)
 
 
-def build_gap_parts(parts: Container, models: LanguageModels) -> tuple[GapWorkbench, GapMiner, GapReview]:
-    """Builds the workbench, the mining and the review of gaps. parts: all but these."""
+def build_gap_parts(
+    base: KnowledgeBase,
+    tenants: Tenants,
+    models: LanguageModels,
+    faqs: FaqService,
+    evaluation_sets: EvaluationSets,
+    threshold: float,
+) -> tuple[GapWorkbench, GapMiner, GapReview]:
+    """Builds the workbench, the mining and the review of gaps. threshold: from which an answer is sure."""
 
     async def search(tenant: str, question: str) -> Retrieval:
-        return await (await parts.tenants.get_parts(tenant)).retriever.search(question)
+        return await (await tenants.get_parts(tenant)).retriever.search(question)
 
-    database, settings, embedder_of = parts.base.database, parts.settings, parts.base.generations.get_embedder
-    mining = GapMiner(MiningRepository(database), embedder_of, search, settings.confident_threshold)
+    database = base.database
+    mining = GapMiner(MiningRepository(database), base.generations.get_embedder, search, threshold)
     workbench, drafts = GapWorkbench(GapRepository(database), search), DraftRepository(database)
     drafting = DraftWriter(workbench, drafts, lambda tenant: models.for_tenant(tenant).build_drafter())
-    cases = GapCases(parts.evaluation_sets)
-    return workbench, mining, GapReview(database, workbench, drafting, drafts, parts.faqs, cases)
+    cases = GapCases(evaluation_sets)
+    return workbench, mining, GapReview(database, workbench, drafting, drafts, faqs, cases)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -45,10 +45,12 @@ from app.indexing.retokeniser import Retokeniser
 from app.metrics import Metrics
 from app.retention.repository import RetentionRepository
 from app.retrieval import build_embedder_options, chunk_options
+from app.search.service import Searches
 from app.settings import Settings
 from app.vocabulary.analyzers import TenantAnalyzers
 from app.vocabulary.service import VocabularyService
 from app.wiring.reading import open_reader
+from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder, resolve_embedder
 from knowledge.errors import IndexUnavailable
@@ -154,7 +156,8 @@ async def open_knowledge(
 
             indexer = Indexer(feed, catch_up, generations.get_embedder, open_tenant, on_revision)
             stack.push_async_callback(indexer.close)
-            await indexer.start()
+            await indexer.open_indexes()
+            indexer.start()
         follower, labels, rows = indexer or RemoteFollower(feed), LabelRepository(database), VersionRepository(database)
         ingestion = IngestionService(documents, knowledge, rows, labels, ingestor, follower, wait_seconds)
         versions = VersionService(documents, knowledge, rows, ingestion, ingestor)
@@ -182,6 +185,12 @@ async def open_knowledge(
             cache,
             recalls,
         )
+
+
+def build_searches(settings: Settings, base: KnowledgeBase, labelled: Sequence[LabelledQuestion] = ()) -> Searches:
+    """Builds the searches of a base. labelled: see `Searches`. Raises MissingDependency."""
+    generations, analyzers = base.generations, base.analyzers
+    return Searches(settings, base.database, base.open_index, generations.get_current, analyzers.get_history, labelled)
 
 
 def build_bin_days(settings: Settings, database: Database) -> Callable[[str], Awaitable[int]]:

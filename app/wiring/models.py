@@ -22,6 +22,7 @@ from agents.llm.faq_drafter import FaqDrafter
 from agents.llm.fleet import GuardedModel, ModelFleet
 from agents.llm.metered_model import MeteredModel
 from agents.llm.profiles import find_profile
+from agents.llm.question_writer import QuestionWriter
 from agents.llm.race import Patience
 from agents.llm.registry import get_generator, get_model
 from agents.llm.structured_model import StructuredModel
@@ -104,8 +105,13 @@ class LanguageModels:
     @property
     def title(self) -> str:
         """Of all that are asked, for what depends on them."""
+        return " ".join(self.names)
+
+    @property
+    def names(self) -> list[str]:
+        """Of all that are asked; one may be there several times."""
         fleets = (self.main, self.small, self.judge)
-        return " ".join(model.name for fleet in fleets if fleet is not None for model in fleet.models)
+        return [model.name for fleet in fleets if fleet is not None for model in fleet.models]
 
     @property
     def present(self) -> bool:
@@ -167,6 +173,16 @@ class LanguageModels:
     def build_drafter(self) -> FaqDrafter | None:
         """Builds the writer of drafts of curated answers; None where no model writes."""
         return FaqDrafter(self.main, self._settings.llm_timeout, self.prompts) if self.main is not None else None
+
+    def build_judges(self, tenant: str) -> tuple[PassageReader | None, QuestionWriter | None]:
+        """Builds the judge of passages and the writer of questions about them, for a tenant."""
+        own = self.for_tenant(tenant)
+        return own.build_reader(), own.build_question_writer()
+
+    def build_question_writer(self) -> QuestionWriter | None:
+        """Builds the writer of questions about passages; None where there is no model."""
+        writer = self.main or self.judge
+        return QuestionWriter(writer, self._settings.llm_timeout, self.prompts) if writer is not None else None
 
     def build_verifier(self, trusted: Callable[[], bool] = lambda: True) -> Verifier | None:
         """Builds what reads once more what a model wrote; None where no model writes. trusted: whether what a model

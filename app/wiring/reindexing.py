@@ -14,12 +14,12 @@ from app.db.engine import Database
 from app.documents.repository_feed import IndexFeed
 from app.errors import NotFound, Overloaded
 from app.generations.engine import Generation
-from app.generations.reindex import KIND, Reindexer
 from app.generations.shadow_builder import ShadowBuilder, Steps
 from app.generations.types import StoredGeneration
 from app.jobs.repository import RunRepository
 from app.jobs.types import OPEN, JobRun, RunState
-from app.search.service import CalibratedSearch, Searches
+from app.reindexing import KIND, Reindexer
+from app.search.service import Searches
 from app.settings import Settings
 from app.wiring.knowledge import KnowledgeBase, index_path, open_index, open_knowledge
 from knowledge.embeddings.registry import resolve_embedder
@@ -28,7 +28,7 @@ from knowledge.index import Index
 from knowledge.stores.registry import drop_others
 
 if TYPE_CHECKING:
-    from app.wiring.container import Container
+    from app.tenants import Tenants
 
 # How long a run waits for a server that begins it.
 START_SECONDS = 60.0
@@ -56,16 +56,12 @@ def build_shadow_builder(settings: Settings, base: KnowledgeBase) -> ShadowBuild
     return ShadowBuilder(base.generations, base.feed, base.catch_up, open_generation, drop)
 
 
-def build_reindexing(container: Container, searches: Searches) -> Reindexer:
+def build_reindexing(settings: Settings, base: KnowledgeBase, searches: Searches, tenants: Tenants) -> Reindexer:
     """Builds the reindexing of a server."""
-    base = container.base
-
-    def create_search(index: Index, generation: Generation, settings: Settings) -> CalibratedSearch:
-        return searches.create_search(index, generation, base, settings)
 
     assert base.indexer is not None, "a server keeps the index"
-    builder = build_shadow_builder(container.settings, base)
-    return Reindexer(builder, base.generations, base.indexer, searches, container.tenants, create_search)
+    builder = build_shadow_builder(settings, base)
+    return Reindexer(builder, base.generations, base.indexer, searches, tenants)
 
 
 async def reindex_bases(

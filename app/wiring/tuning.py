@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.settings import Settings
 from app.tuner.measurement import SearchMeasurement
 from app.tuner.reports import JOBS, Reports
 
 if TYPE_CHECKING:
-    from app.search.service import CalibratedSearch, Searches
-    from app.wiring.container import Container
+    from app.db.engine import Database
+    from app.jobs.service import JobService
+    from app.limits.slots import TurnSlots
+    from app.search.service import Searches
+    from app.search.verdict_service import VerdictService
+    from app.tenants import Tenants
+    from app.tuner.service import Tuner
 
 
-def build_tuner_reports(container: Container, searches: Searches) -> Reports:
-    """Builds the reports of the tuner. Nothing that they find is in force before somebody confirms it."""
+def build_tuner_reports(
+    database: Database,
+    tuner: Tuner,
+    tenants: Tenants,
+    searches: Searches,
+    slots: TurnSlots,
+    judging: VerdictService,
+    get_jobs: Callable[[], JobService],
+) -> Reports:
+    """Builds the reports of the tuner. Nothing that they find is in force before somebody confirms it.
 
-    def create_trial(search: CalibratedSearch, settings: Settings) -> CalibratedSearch:
-        return searches.create_trial(search, container.base, settings)
+    get_jobs: gives the jobs, one kind of which makes these reports.
+    """
 
     async def trigger(tenant: str, kind: str, report: str) -> str:
-        return (await container.jobs.trigger_run(tenant, JOBS[kind], {"report": report})).id
+        return (await get_jobs().trigger_run(tenant, JOBS[kind], {"report": report})).id
 
-    measuring = SearchMeasurement(create_trial, container.limits.slots)
-    return Reports(container.base.database, container.tuner, container.tenants, measuring, container.judging, trigger)
+    measuring = SearchMeasurement(searches.create_trial, slots)
+    return Reports(database, tuner, tenants, measuring, judging, trigger)

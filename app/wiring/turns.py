@@ -10,7 +10,6 @@ from app.contacts.repository import add_visit
 from app.conversations import repository, repository_holders
 from app.conversations.rules import LIFETIME
 from app.conversations.turn_log import TurnLog
-from app.conversations.types import NewTurn, TurnNotKept
 from app.db import outbox
 from app.desk.turns import follow
 from app.history import repository_texts
@@ -18,6 +17,7 @@ from app.idempotency import repository as requests
 from app.idempotency.service import build_taken_over
 from app.prompts import repository as prompts
 from app.traces import repository as traces
+from app.turns.types import NewTurn, TurnNotKept
 from app.types import SessionKey
 from app.webhooks import repository_messages
 from app.wiring.desk import PARTNERS, prove_member

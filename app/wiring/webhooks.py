@@ -22,7 +22,7 @@ async def open_webhooks(settings: Settings, database: Database) -> AsyncIterator
         settings.webhook_timeout, allow_private=settings.webhook_allow_private, ports=settings.webhook_ports
     )
     async with sender:
-        worker = WebhookWorker(deliveries, sender, settings.webhook_max_attempts, settings.webhook_timeout)
+        worker = WebhookWorker(deliveries, sender, settings.webhook_max_attempts)
         worker.start()
         try:
             yield WebhookService(WebhookRepository(database), deliveries, sender, settings.webhooks_per_tenant)

@@ -19,7 +19,7 @@ from knowledge.retriever import Retriever
 from knowledge.scoring import RetrievalOptions
 from knowledge.stores.memory import MemoryIndex
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, Hit, IndexChange, IndexedChunk, Retrieval, Vector
+from knowledge.types import Chunk, Hit, IndexChange, IndexedChunk, QuestionVectors, Retrieval, Vector
 
 Progress = Callable[[int], object]
 
@@ -133,7 +133,7 @@ async def run_questions(
     results = []
     wheres = scopes or [Filter()] * len(questions)
     for question, text, vector, where in zip(questions, texts, vectors, wheres, strict=True):
-        retrieval = await retriever.search(text, vector=vector, where=where, explain=True)
+        retrieval = await retriever.search(text, vectors=QuestionVectors(vector), where=where, explain=True)
         reply = await answer(question.text, vector, where)
         results.append(
             QuestionResult(question, retrieval, reply, await _search_baselines(retriever, text, vector, where))

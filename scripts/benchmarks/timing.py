@@ -14,7 +14,7 @@ import numpy as np
 from knowledge.embeddings.base import Embedder
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.retriever import Retriever
-from knowledge.types import Matrix
+from knowledge.types import Matrix, QuestionVectors
 
 # Questions asked before the clock runs.
 WARM_UP = 20
@@ -70,7 +70,7 @@ async def measure_search(
         times["embedding"].append(since(started))
         vector = vector if vectors is None else vectors[number]
         started = perf_counter()
-        found = await retriever.search(questions[number], vector=vector, where=where)
+        found = await retriever.search(questions[number], vectors=QuestionVectors(vector), where=where)
         times[kind].append(since(started))
         if kind == "overhead":
             for stage, value in found.timings_ms.items():

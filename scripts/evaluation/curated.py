@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from agents.curated.agent import SIMILAR
 from agents.curated.book import MOST, SURE, WORDS, Book, Likeness, list_wordings
-from agents.curated.types import CuratedEntry
 from agents.curated.typical_meaning import compute_typical_meaning
+from agents.types import CuratedEntry
 from agents.understanding.reading import read
 from knowledge.embeddings.base import Embedder
 from knowledge.evaluation.dataset import EvalSet

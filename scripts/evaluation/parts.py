@@ -6,14 +6,14 @@ import argparse
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from agents.knowledge import KnowledgeAgent
-from agents.types import Done, Question
+from agents.types import Done, Findings, Question
 from agents.understanding.normalise import normalise_text
-from app.chat.answer_pipeline import correct_spelling
+from agents.understanding.spelling import correct_spelling
+from agents.understanding.utterance import Utterance
 from app.chat.guard import Guard
 from app.progress import ProgressBar
 from app.retrieval import (
@@ -37,7 +37,7 @@ from knowledge.filters import Filter
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, Vector
+from knowledge.types import Chunk, QuestionVectors, Vector
 from scripts.evaluation.curated import measure_curated
 from scripts.evaluation.metamorphic import measure_manners
 from scripts.evaluation.product import open_embedder
@@ -109,9 +109,8 @@ class Evaluation:
         agent = KnowledgeAgent(retriever, generator, build_knowledge_policy(self.settings, profile))
 
         async def answer(text: str, vector: Vector, where: Filter) -> AgentReply:
-            question = Question(text, vector=vector, where=where)
-            question = replace(question, rewrite=await correct_spelling(retriever.speller, question))
-            async for event in agent.run(question):
+            question = Question(await correct_spelling(retriever.speller, Utterance(text)), where=where)
+            async for event in agent.run(question, Findings(QuestionVectors(vector))):
                 if isinstance(event, Done):
                     return AgentReply(event.answer.outcome.value, event.answer.reply)
             raise RuntimeError("the agent ended without an answer")

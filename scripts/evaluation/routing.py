@@ -19,6 +19,7 @@ from agents.routing.head import fit_head
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier
 from agents.types import Question
 from agents.understanding.normalise import normalise_text
+from agents.understanding.utterance import RewriteKind, Utterance
 from app.progress import show_progress
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
@@ -120,7 +121,8 @@ async def _route_message(
     corrected = perf_counter()
     vector = await embedder.embed_question(text)
     embedded = perf_counter()
-    route = await router.route(Question(row["text"], rewrite=text, vector=vector))
+    question = Question(Utterance(row["text"]).add_rewrite(text, RewriteKind.SPELLING))
+    route = await router.route(question, vector)
     end = perf_counter()
     return RoutedMessage(row, route, embedded - corrected, corrected - start + end - embedded)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
-from agents.types import Answer, Done, Evidence, Outcome, Question
-from app.chat.answer_pipeline import correct_spelling
+from agents.types import NOTHING_FOUND, Answer, Done, Evidence, Outcome, Question
+from agents.understanding.spelling import correct_spelling
+from agents.understanding.utterance import Utterance
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.embeddings.base import Embedder
 from knowledge.evaluation.runner import build_retriever
@@ -47,10 +48,9 @@ async def judged_catalogue(catalogue: Catalogue, embedder: Embedder) -> list[Jud
         agent = KnowledgeAgent(retriever, ExtractiveGenerator(analyzer, 3), policy)
         results = []
         for asked in catalogue.questions:
-            question = Question(asked.text)
-            question = replace(question, rewrite=await correct_spelling(retriever.speller, question))
+            question = Question(await correct_spelling(retriever.speller, Utterance(asked.text)))
             retrieval: Retrieval | None = None
-            async for event in agent.run(question):
+            async for event in agent.run(question, NOTHING_FOUND):
                 if isinstance(event, Evidence):
                     retrieval = event.retrieval
                 if isinstance(event, Done):

@@ -11,6 +11,7 @@ from agents.routing.head import fit_head
 from agents.routing.types import Route
 from agents.types import Question
 from agents.understanding.entities import Entity
+from agents.understanding.utterance import Utterance
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.types import Vector
 
@@ -58,4 +59,4 @@ async def router(anchors: Anchors = ANCHORS, **parts: object) -> Router:
 
 async def routed(text: str, anchors: Anchors = ANCHORS, **parts: object) -> Route:
     """Where a message goes."""
-    return await (await router(anchors, **parts)).route(Question(text, vector=await EMBEDDER.embed_question(text)))
+    return await (await router(anchors, **parts)).route(Question(Utterance(text)), await EMBEDDER.embed_question(text))

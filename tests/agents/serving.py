@@ -9,8 +9,10 @@ from agents.registry import AgentParts, Roster
 from agents.router import Router, RouterParts
 from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import IntentHead, fit_head
-from agents.types import Answer, Question
+from agents.types import Answer, Findings, Question
+from agents.understanding.utterance import Utterance
 from knowledge.embeddings.hash import HashEmbedder
+from knowledge.types import QuestionVectors
 from tests.agents.support import ANALYZER, FixedSearcher, finish
 
 # Fitted once a process, on all the examples there are.
@@ -23,7 +25,8 @@ async def served(text: str) -> tuple[tuple[str, ...], Answer]:
     if not _HEADS:
         _HEADS.append(await fit_head(embedder, load_shipped_anchors()))
     parts = AgentParts(FixedSearcher(), ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
-    roster, question = Roster.from_parts(parts), Question(text, vector=await embedder.embed_question(text))
-    route = await Router(RouterParts(_HEADS[0])).route(question)
-    decision = roster.decide(roster.build_evidence(question, route))
-    return decision.intents, await finish([event async for event in roster.run(question, decision.intents)])
+    roster, question = Roster.from_parts(parts), Question(Utterance(text))
+    findings = Findings(QuestionVectors(await embedder.embed_question(text)))
+    route = await Router(RouterParts(_HEADS[0])).route(question, findings.vectors.alone)
+    decision = roster.decide(roster.build_evidence(question, findings, route))
+    return decision.intents, await finish([event async for event in roster.run(question, findings, decision.intents)])

@@ -8,9 +8,21 @@ from dataclasses import replace
 from agents.generator import Citation, Request, Text
 from agents.llm.extractive import ExtractiveGenerator
 from agents.types import Answer, AnswerEvent, Done, Question, Replace, Source, Token
+from agents.understanding.utterance import RewriteKind, Utterance
 from knowledge.filters import Filter
 from knowledge.text import Analyzer
-from knowledge.types import PAGE_ID, Candidate, Chunk, Context, DocumentMeta, GateVerdict, PageText, Retrieval, Vector
+from knowledge.types import (
+    NOT_EMBEDDED,
+    PAGE_ID,
+    Candidate,
+    Chunk,
+    Context,
+    DocumentMeta,
+    GateVerdict,
+    PageText,
+    QuestionVectors,
+    Retrieval,
+)
 
 ANALYZER = Analyzer()
 
@@ -63,7 +75,7 @@ class FixedSearcher:
         question: str,
         *,
         rewrite: str | None = None,
-        vector: Vector | None = None,
+        vectors: QuestionVectors = NOT_EMBEDDED,
         where: Filter = Filter(),  # noqa: B008 - immutable
         explain: bool = False,
         context: Context = Context(),  # noqa: B008 - immutable
@@ -113,4 +125,4 @@ def fragments_of(answer: Answer) -> list[Source]:
 
 def ask(text: str, rewrite: str | None = None) -> Question:
     """A question without history."""
-    return Question(text, rewrite)
+    return Question(Utterance(text).add_rewrite(rewrite, RewriteKind.MODEL))

@@ -16,10 +16,11 @@ from agents.care import CareAgent, CarePolicy, detect_danger, detect_worded_dang
 from agents.errors import BusinessUnavailable
 from agents.heads.safety import Safety
 from agents.offers import SHIPPED, Fact, Offers, load_offers
-from agents.types import Answer, HandoffReason, Outcome, Question
+from agents.types import NOTHING_FOUND, Answer, Findings, HandoffReason, Outcome, Question
 from agents.understanding.causes import Cause
 from agents.understanding.reading import read
 from agents.understanding.safety import Danger
+from agents.understanding.utterance import Utterance
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.asking import SHOP
 from tests.agents.support import candidate, finish, retrieval
@@ -74,7 +75,7 @@ class NoFacts:
 
 async def cared(policy: CarePolicy, text: str = LEAVING, caller: str = "m1") -> Answer:
     agent = CareAgent(policy, lambda: TODAY)
-    return await finish([event async for event in agent.run(Question(text, caller=caller))])
+    return await finish([event async for event in agent.run(Question(Utterance(text), caller=caller), NOTHING_FOUND)])
 
 
 @pytest.mark.parametrize(
@@ -126,11 +127,11 @@ async def test_in_a_crisis_nothing_is_sold(offers: Offers) -> None:
 
 
 def test_who_is_read_as_ending_their_life_is_in_a_crisis_whatever_their_words() -> None:
-    question = Question("我先走了，后面的事拜托你们")
-    assert measure_emotion(question, None, Safety(Danger.SELF_HARM, 0.9)).crisis
+    question = Question(Utterance("我先走了，后面的事拜托你们"))
+    assert measure_emotion(question, NOTHING_FOUND, None, Safety(Danger.SELF_HARM, 0.9)).crisis
     assert (
-        not measure_emotion(question, None, Safety(Danger.HARM, 0.9)).crisis
-        and not measure_emotion(question, None, None).crisis
+        not measure_emotion(question, NOTHING_FOUND, None, Safety(Danger.HARM, 0.9)).crisis
+        and not measure_emotion(question, NOTHING_FOUND, None, None).crisis
     )
 
 
@@ -148,8 +149,8 @@ def test_what_may_be_a_danger_and_is_answered_by_documents_is_a_question(
 ) -> None:
     monkeypatch.setattr("agents.care.read_safety", lambda *_: Safety(kind, chance))
     text = "还款扣了两次，额度没恢复"
-    question = Question(text, retrieval=retrieval(text, candidate("还款后额度次日恢复。", probability)))
-    assert (detect_danger(question, CarePolicy()) is not None) == danger
+    found = Findings(retrieval=retrieval(text, candidate("还款后额度次日恢复。", probability)))
+    assert (detect_danger(Question(Utterance(text)), found, CarePolicy()) is not None) == danger
 
 
 async def test_english_gets_english() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -12,12 +11,13 @@ from agents.answering.meaning import Meaning
 from agents.care import CareAgent, CarePolicy
 from agents.guidance import Guidance
 from agents.heads.guidance import GuidanceHead, fit_guidance_head, list_guidance_examples
-from agents.types import Answer, Question
+from agents.types import Answer, Findings, Question
+from agents.understanding.utterance import Utterance
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from knowledge.embeddings.base import Embedder, Kind
 from knowledge.embeddings.registry import get_embedder
-from knowledge.types import Candidate, Matrix
+from knowledge.types import Candidate, Matrix, QuestionVectors
 from tests.agents.support import candidate, finish, retrieval
 
 MESSAGE = "插座冒烟了，修一下多少钱"
@@ -45,8 +45,8 @@ async def cared(head: GuidanceHead, embedder: Embedder, text: str, *found: Candi
     meaning = Meaning(embedder)
     await meaning.learn([one.chunk for one in found])
     agent = CareAgent(CarePolicy(guidance=Guidance(head, meaning)))
-    question = replace(Question(text, vector=vector), retrieval=retrieval(text, *found))
-    return await finish([event async for event in agent.run(question)])
+    findings = Findings(QuestionVectors(vector), retrieval=retrieval(text, *found))
+    return await finish([event async for event in agent.run(Question(Utterance(text)), findings)])
 
 
 async def test_of_what_is_found_only_what_to_do_first_is_quoted_with_its_source(
@@ -89,8 +89,8 @@ class Broken(Embedder):
 async def test_without_vectors_of_the_sentences_nothing_is_quoted(head: GuidanceHead, e5: Embedder) -> None:
     vector = await e5.embed_question(MESSAGE)
     agent = CareAgent(CarePolicy(guidance=Guidance(head, Meaning(Broken()))))
-    question = replace(Question(MESSAGE, vector=vector), retrieval=retrieval(MESSAGE, candidate(SECTION)))
-    answer = await finish([event async for event in agent.run(question)])
+    findings = Findings(QuestionVectors(vector), retrieval=retrieval(MESSAGE, candidate(SECTION)))
+    answer = await finish([event async for event in agent.run(Question(Utterance(MESSAGE)), findings)])
     assert answer.sources == () and answer.instructs
 
 

@@ -12,13 +12,15 @@ from agents.model_reading import ModelReader, ModelReading, RewriteGuard, can_be
 from agents.model_reading import read_understanding as read_guarded
 from agents.prompt_library import load_shipped_prompts
 from agents.routing.types import Intent
-from agents.types import Page, Proposal, Question, Turn, Usage
+from agents.types import Page, Proposal, Question, SubQuestion, Usage
+from agents.understanding.state import Turn
+from agents.understanding.utterance import RewriteKind, Utterance
 from knowledge.text import Analyzer
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
 from tests.agents.models import scripted
 from tests.agents.support import ANALYZER
 
-BEFORE = Turn("退货怎么申请？", "退货怎么申请？", "在 App 的「我的订单」里提交。[1]")
+BEFORE = Turn(Utterance("退货怎么申请？"), "在 App 的「我的订单」里提交。[1]")
 
 
 def reply(*questions: str, **fields: Any) -> str:
@@ -26,7 +28,7 @@ def reply(*questions: str, **fields: Any) -> str:
 
 
 def read_understanding(said: str, text: str, analyzer: Analyzer = ANALYZER) -> ModelReading:
-    return read_guarded(said, RewriteGuard(Question(text), analyzer))
+    return read_guarded(said, RewriteGuard(Question(Utterance(text)), analyzer))
 
 
 async def understood(
@@ -34,7 +36,7 @@ async def understood(
 ) -> tuple[ModelReading, ScriptedLLM]:
     async with scripted(script) as llm:
         seconds = 0.3 if script is Behaviour.STALL_FIRST else 20
-        question = Question(text, history=history or (BEFORE,), page=page)
+        question = Question(Utterance(text), history=history or (BEFORE,), page=page)
         return await ModelReader(llm.model, seconds, ANALYZER).read(question), llm.server
 
 
@@ -56,14 +58,17 @@ async def test_one_request_tells_questions_intents_what_is_named_and_the_languag
 async def test_several_questions_in_one_message_are_told_apart_and_together_keep_its_facts() -> None:
     found, _ = await understood("签收7天内能退吗，运费谁出", Say(reply("签收 7天内能退货吗", "退货运费谁出")))
     assert found.questions == ("签收 7天内能退货吗", "退货运费谁出")
-    question = found.apply_to(Question("签收7天内能退吗，运费谁出", rewrite="签收7天内能退吗，运费谁出呢"))
-    assert (question.rewrite, question.model_questions) == ("签收 7天内能退货吗 退货运费谁出", found.questions)
+    question = found.apply_to(
+        Question(Utterance("签收7天内能退吗，运费谁出").add_rewrite("签收7天内能退吗，运费谁出呢", RewriteKind.MODEL))
+    )
+    assert question.utterance.rewrite == "签收 7天内能退货吗 退货运费谁出"
+    assert question.sub_questions == tuple(SubQuestion(text, by_model=True) for text in found.questions)
     found, _ = await understood("签收7天内能退吗，运费谁出", Say(reply("签收后能退货吗", "退货运费谁出")))
     assert found.questions == ()
 
 
 async def test_the_question_before_told_again_beside_the_message_is_left_out() -> None:
-    before = Turn("音箱不喜欢还能退吗", "音箱不喜欢还能退吗", "七天内可以。[1]")
+    before = Turn(Utterance("音箱不喜欢还能退吗"), "七天内可以。[1]")
     found, _ = await understood("包装已经拆开", Say(reply("音箱不喜欢还能退吗", "音箱包装已经拆开还能退吗")), before)
     assert found.questions == ("音箱包装已经拆开还能退吗",)
 
@@ -108,7 +113,10 @@ async def test_a_wording_that_loses_or_changes_a_fact_is_discarded(text: str, sa
 async def test_a_question_given_back_unchanged_leaves_what_was_made_of_it_without_a_model() -> None:
     found, _ = await understood("那运费呢", Say(reply("那运费呢")))
     assert found.questions == ()
-    assert found.apply_to(Question("那运费呢", "退货 运费")).rewrite == "退货 运费"
+    assert (
+        found.apply_to(Question(Utterance("那运费呢").add_rewrite("退货 运费", RewriteKind.MODEL))).utterance.rewrite
+        == "退货 运费"
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,13 +193,15 @@ def test_what_is_named_stands_in_the_message() -> None:
 
 @pytest.mark.parametrize("text", ["谢谢", "好的", "转人工", "asdfghjkl", "？"])
 def test_what_says_one_thing_in_so_many_words_is_not_for_a_model(text: str) -> None:
-    assert not can_be_read(Question(text, history=(BEFORE,)))
+    assert not can_be_read(Question(Utterance(text), history=(BEFORE,)))
 
 
 def test_neither_is_a_yes_to_a_proposal_nor_what_leans_on_rows() -> None:
-    assert can_be_read(Question("就这样办", history=(BEFORE,)))
-    assert not can_be_read(Question("确认", history=(BEFORE,), proposal=Proposal("create", {}, 4e9)))
-    assert not can_be_read(Question("那运费呢", history=(BEFORE, Turn("我的订单呢", "我的订单呢", "", rows=True))))
+    assert can_be_read(Question(Utterance("就这样办"), history=(BEFORE,)))
+    assert not can_be_read(Question(Utterance("确认"), history=(BEFORE,), proposal=Proposal("create", {}, 4e9)))
+    assert not can_be_read(
+        Question(Utterance("那运费呢"), history=(BEFORE, Turn(Utterance("我的订单呢"), "", rows=True)))
+    )
 
 
 async def test_the_page_is_told_to_the_model() -> None:

@@ -5,7 +5,9 @@ import json
 import pytest
 
 from agents.pages import boost_page, complete_from_page, extract_page_subject, extract_page_text
-from agents.types import Page, Question, Turn
+from agents.types import Page, Question
+from agents.understanding.state import Turn
+from agents.understanding.utterance import RewriteKind, Utterance
 from knowledge.types import PageText
 from tests.agents.support import candidate, page_candidate
 
@@ -81,9 +83,14 @@ def test_what_a_page_is_about(title: str, subject: str) -> None:
 
 def test_this_means_what_is_in_view_unless_the_conversation_says_otherwise() -> None:
     page = Page(title="YS-W5 智能手表 - 云笙商城")
-    assert complete_from_page(Question("这个怎么充电", page=page)).rewrite == "YS-W5怎么充电"
-    assert complete_from_page(Question("怎么充电", page=page)).rewrite is None
-    assert complete_from_page(Question("这个怎么充电", "耳机怎么充电", page=page)).rewrite == "耳机怎么充电"
-    turn = Turn("耳机", "耳机", "好的")
-    assert complete_from_page(Question("这个怎么充电", history=(turn,), page=page)).rewrite is None
-    assert complete_from_page(Question("这个怎么充电")).rewrite is None
+    assert complete_from_page(Question(Utterance("这个怎么充电"), page=page)).utterance.rewrite == "YS-W5怎么充电"
+    assert complete_from_page(Question(Utterance("怎么充电"), page=page)).utterance.rewrite is None
+    assert (
+        complete_from_page(
+            Question(Utterance("这个怎么充电").add_rewrite("耳机怎么充电", RewriteKind.MODEL), page=page)
+        ).utterance.rewrite
+        == "耳机怎么充电"
+    )
+    turn = Turn(Utterance("耳机"), "好的")
+    assert complete_from_page(Question(Utterance("这个怎么充电"), history=(turn,), page=page)).utterance.rewrite is None
+    assert complete_from_page(Question(Utterance("这个怎么充电"))).utterance.rewrite is None

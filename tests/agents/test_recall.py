@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agents.question_search import search_question
+from agents.types import NOTHING_FOUND
 from tests.agents.support import FixedSearcher, ask
 
 
@@ -12,11 +13,11 @@ from tests.agents.support import FixedSearcher, ask
 )
 async def test_a_code_alone_is_asked_for_in_words(text: str, rewrite: str | None) -> None:
     searcher = FixedSearcher()
-    await search_question(searcher, ask(text))
+    await search_question(searcher, ask(text), NOTHING_FOUND)
     assert searcher.asked == [(text, rewrite)]
 
 
 async def test_a_rewrite_of_a_code_alone_stands() -> None:
     searcher = FixedSearcher()
-    await search_question(searcher, ask("B02", "扫地机报B02"))
+    await search_question(searcher, ask("B02", "扫地机报B02"), NOTHING_FOUND)
     assert searcher.asked == [("B02", "扫地机报B02")]

@@ -14,8 +14,19 @@ from agents.llm.registry import GeneratorOptions, get_generator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Band, Intent, Route, Tier, Trace
-from agents.types import Answer, AnswerEvent, HandoffReason, HandoffRequest, Outcome, Question, Token
+from agents.types import (
+    NOTHING_FOUND,
+    Answer,
+    AnswerEvent,
+    Findings,
+    HandoffReason,
+    HandoffRequest,
+    Outcome,
+    Question,
+    Token,
+)
 from knowledge.errors import InvalidConfiguration
+from knowledge.types import QuestionVectors
 from tests.agents.business.shop import business_parts
 from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish, retrieval
 from tests.agents.tickets import MemoryTickets
@@ -39,13 +50,13 @@ def like(scores: Mapping[Intent, float], *intents: Intent) -> Route:
 
 def chosen(team: Roster, where: Route, text: str = "说说看") -> list[str]:
     """The agents that serve a message, the one to be heard first at the front."""
-    decision = team.decide(team.build_evidence(ask(text), where))
+    decision = team.decide(team.build_evidence(ask(text), NOTHING_FOUND, where))
     return [agent.name for agent in team.list_agents(decision.intents)]
 
 
-async def turn(team: Roster, question: Question, where: Route) -> list[AnswerEvent]:
-    decision = team.decide(team.build_evidence(question, where))
-    return [event async for event in team.run(question, decision.intents)]
+async def turn(team: Roster, question: Question, where: Route, findings: Findings = NOTHING_FOUND) -> list[AnswerEvent]:
+    decision = team.decide(team.build_evidence(question, findings, where))
+    return [event async for event in team.run(question, findings, decision.intents)]
 
 
 async def said(text: str, profile: TenantProfile, *intents: Intent) -> Answer:
@@ -139,7 +150,7 @@ async def test_a_complaint_is_heard_first_and_what_is_known_follows_with_its_sou
     generator = ExtractiveGenerator(ANALYZER, 3)
     team = Roster.from_parts(AgentParts(searcher, generator, KnowledgePolicy(0.75, TenantProfile())))
     complaint = (Intent.HIGH_STAKES, Intent.KNOWLEDGE_QA)
-    events = [event async for event in team.run(ask("再不退款我就投诉，退款多久到账"), complaint)]
+    events = [event async for event in team.run(ask("再不退款我就投诉，退款多久到账"), NOTHING_FOUND, complaint)]
     answer = await finish(events)
     assert (answer.outcome, answer.escalate_to_human) == (Outcome.HIGH_STAKES, True)
     assert answer.reply.startswith("非常抱歉") and "退款 5 天到账。[1]" in answer.reply
@@ -169,8 +180,8 @@ def everybody() -> Roster:
 def in_turn(team: Roster, text: str, where: Route, probability: float = 0.0, caller: str = "") -> list[str]:
     """Who serves a message for which the knowledge base has found something as probable as that, 0 for nothing."""
     found = retrieval(text, *([candidate("五天到账。", probability)] if probability else []))
-    question = replace(ask(text), vector=np.zeros(3, np.float32), retrieval=found, caller=caller)
-    decision = team.decide(team.build_evidence(question, where))
+    findings = Findings(QuestionVectors(np.zeros(3, np.float32)), retrieval=found)
+    decision = team.decide(team.build_evidence(replace(ask(text), caller=caller), findings, where))
     return [agent.name for agent in team.list_agents(decision.intents)]
 
 
@@ -281,7 +292,6 @@ async def test_what_was_found_for_a_turn_is_not_searched_again() -> None:
         AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
     )
     found = retrieval("退款多久到账", candidate("退款 5 天到账。"))
-    answer = await finish(
-        await turn(team, replace(ask("退款多久到账"), retrieval=found), like({}, Intent.KNOWLEDGE_QA))
-    )
+    findings = Findings(retrieval=found)
+    answer = await finish(await turn(team, ask("退款多久到账"), like({}, Intent.KNOWLEDGE_QA), findings))
     assert (answer.reply, searcher.asked) == ("退款 5 天到账。[1]", [])

@@ -9,6 +9,7 @@ from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import fit_head
 from agents.routing.types import Band, Intent, Tier
 from agents.types import Question
+from agents.understanding.utterance import RewriteKind, Utterance
 from tests.agents.routers import EMBEDDER, FixedEvidence, FixedResolver, routed, router
 
 
@@ -58,7 +59,7 @@ async def test_rules_decide_what_says_one_thing_in_so_many_words(text: str, inte
     ],
 )
 async def test_without_a_head_a_ticket_is_asked_for_in_so_many_words(text: str, intents: set[Intent]) -> None:
-    route = await Router(RouterParts(None)).route(Question(text))
+    route = await Router(RouterParts(None)).route(Question(Utterance(text)), None)
     assert set(route.intents) == intents
 
 
@@ -149,7 +150,7 @@ async def test_what_a_model_names_counts_where_the_evidence_is_undecided_and_onl
 
 async def test_a_model_cannot_take_away_what_is_known_for_sure() -> None:
     chosen = await router(resolver=FixedResolver("13800001111"))
-    route = await chosen.route(Question("播放 13800001111", vector=None))
+    route = await chosen.route(Question(Utterance("播放 13800001111")), None)
     assert route.intents == (Intent.BUSINESS_QUERY,)
     for told in ({Intent.IRRELEVANT}, {Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA}):
         assert Intent.BUSINESS_QUERY in apply_named_intents(route, told).intents
@@ -158,32 +159,39 @@ async def test_a_model_cannot_take_away_what_is_known_for_sure() -> None:
 async def test_what_a_model_finds_named_counts_where_it_is_the_callers_own() -> None:
     resolver = FixedResolver("4711")
     chosen = await router(resolver=resolver)
-    question = Question("4711 怎么样了", vector=await EMBEDDER.embed_question("4711 怎么样了"))
-    assert Intent.BUSINESS_QUERY not in (await chosen.route(question)).intents and not resolver.asked
+    question, vector = Question(Utterance("4711 怎么样了")), await EMBEDDER.embed_question("4711 怎么样了")
+    assert Intent.BUSINESS_QUERY not in (await chosen.route(question, vector)).intents and not resolver.asked
     slots = ("order_number", "4711"), ("colour", "红"), ("amount", "3 元")
-    route = await chosen.route(replace(question, slots=slots))
+    route = await chosen.route(replace(question, utterance=Utterance("4711 怎么样了", slots=slots)), vector)
     assert Intent.BUSINESS_QUERY in route.intents
     assert [(entity.kind, entity.value) for entity in resolver.asked] == [("order_number", "4711")]
-    assert Intent.BUSINESS_QUERY not in (await chosen.route(replace(question, slots=(("phone", "12"),)))).intents
+    question = replace(question, utterance=Utterance("4711 怎么样了", slots=(("phone", "12"),)))
+    assert Intent.BUSINESS_QUERY not in (await chosen.route(question, vector)).intents
 
 
 async def test_without_an_embedding_nothing_is_called_off_topic() -> None:
     chosen = await router()
     for text in ("播放一首歌", "怎么退货", "我的订单到哪了"):
-        route = await chosen.route(Question(text))
+        route = await chosen.route(Question(Utterance(text)), None)
         assert route.primary in (Intent.KNOWLEDGE_QA, Intent.BUSINESS_QUERY)
         assert (route.trace.band, route.degraded) == (Band.LOW, ("embedding",))
 
 
 async def test_a_follow_up_is_routed_by_what_it_means() -> None:
-    question = Question("那运费呢", "退货 怎么算运费", vector=await EMBEDDER.embed_question("那运费呢"))
-    assert (await (await router()).route(question)).intents == (Intent.KNOWLEDGE_QA,)
+    question, vector = (
+        Question(Utterance("那运费呢").add_rewrite("退货 怎么算运费", RewriteKind.MODEL)),
+        await EMBEDDER.embed_question("那运费呢"),
+    )
+    assert (await (await router()).route(question, vector)).intents == (Intent.KNOWLEDGE_QA,)
 
 
 async def test_a_rewrite_is_not_embedded_for_its_route() -> None:
     parts = RouterParts(await fit_head(EMBEDDER, load_shipped_anchors()))
-    question = Question("那运费呢", "退货的运费怎么算", vector=await EMBEDDER.embed_question("那运费呢"))
-    route = await Router(parts).route(question)
+    question, vector = (
+        Question(Utterance("那运费呢").add_rewrite("退货的运费怎么算", RewriteKind.MODEL)),
+        await EMBEDDER.embed_question("那运费呢"),
+    )
+    route = await Router(parts).route(question, vector)
     assert (route.degraded, route.trace.tier) == ((), Tier.HEAD)
 
 

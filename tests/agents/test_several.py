@@ -8,13 +8,14 @@ from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.question_search import search_question
-from agents.types import Answer, Outcome, Question, Settled, SubQuestion, Turn
+from agents.types import NOTHING_FOUND, Answer, Outcome, Question, Settled, SubQuestion
 from agents.understanding.followups import find_choice
 from agents.understanding.reading import read
-from agents.understanding.state import DialogueState
+from agents.understanding.state import DialogueState, Turn
+from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import load_catalogue
 from knowledge.filters import Filter
-from knowledge.types import Candidate, Context, PageText, Retrieval, Vector
+from knowledge.types import NOT_EMBEDDED, Candidate, Context, PageText, QuestionVectors, Retrieval
 from tests.agents.support import ANALYZER, ask, candidate, finish, fragments_of, retrieval
 
 REFUND = candidate("退款在验货后 1～5 个工作日内到账。", 0.9, number=1, title="退款时效")
@@ -35,7 +36,7 @@ class ByQuestion:
         question: str,
         *,
         rewrite: str | None = None,
-        vector: Vector | None = None,
+        vectors: QuestionVectors = NOT_EMBEDDED,
         where: Filter = Filter(),  # noqa: B008 - immutable
         explain: bool = False,
         context: Context = Context(),  # noqa: B008 - immutable
@@ -56,7 +57,7 @@ def _agent(searcher: ByQuestion, confident: float = 0.75) -> KnowledgeAgent:
 
 
 async def _answer(question: Question, searcher: ByQuestion | None = None) -> Answer:
-    return await finish([event async for event in _agent(searcher or ByQuestion()).run(question)])
+    return await finish([event async for event in _agent(searcher or ByQuestion()).run(question, NOTHING_FOUND)])
 
 
 async def test_each_question_has_its_line_and_its_source() -> None:
@@ -108,7 +109,9 @@ async def test_one_unsure_line_puts_the_reply_under_the_disclaimer() -> None:
 
 
 async def test_every_line_settles_as_it_is_written() -> None:
-    events = [event async for event in _agent(ByQuestion()).run(_several("退款多久到账", "寄回运费多少"))]
+    events = [
+        event async for event in _agent(ByQuestion()).run(_several("退款多久到账", "寄回运费多少"), NOTHING_FOUND)
+    ]
     assert sum(isinstance(event, Settled) for event in events) == 2
 
 
@@ -121,7 +124,7 @@ async def test_a_line_on_another_model_tells_none_of_its_facts() -> None:
 
 
 async def test_where_no_question_finds_anything_the_whole_message_is_searched() -> None:
-    found = await search_question(ByQuestion(), _several("月亮有多远", "太阳有多大"))
+    found = await search_question(ByQuestion(), _several("月亮有多远", "太阳有多大"), NOTHING_FOUND)
     assert found.parts == ()
     assert len(found.passing_candidates) == 3
 
@@ -129,7 +132,7 @@ async def test_where_no_question_finds_anything_the_whole_message_is_searched() 
 async def test_a_question_is_searched_behind_those_before_it() -> None:
     searcher = ByQuestion()
     question = replace(_several("退款多久到账", "寄回运费多少"), state=DialogueState(("怎么退货",)))
-    await search_question(searcher, question)
+    await search_question(searcher, question, NOTHING_FOUND)
     assert searcher.contexts["退款多久到账"].questions == ("怎么退货",)
     assert searcher.contexts["寄回运费多少"].questions == ("怎么退货", "退款多久到账")
 
@@ -143,6 +146,6 @@ async def test_another_model_is_offered_and_a_yes_takes_it() -> None:
     assert "QD-K3" in result.reply
     assert "1.7" not in result.reply
     assert not result.sources
-    turn = Turn("K7 能装多少水", "K7 能装多少水", result.reply, result.suggestions)
+    turn = Turn(Utterance("K7 能装多少水"), result.reply, result.suggestions)
     assert find_choice(read("是的"), [turn]) == "QD-K3 能装多少水"
     assert "QD-K3 能装多少水" in (find_choice(read("第一个"), [turn]) or "")

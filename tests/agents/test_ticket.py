@@ -13,8 +13,10 @@ from agents.router import Router, RouterParts
 from agents.routing.types import Intent, Tier
 from agents.ticket import PROPOSAL_SECONDS, TicketAgent
 from agents.ticketing.types import TicketState
-from agents.types import Answer, Outcome, Proposal, Question, Turn
+from agents.types import NOTHING_FOUND, Answer, Outcome, Proposal, Question
+from agents.understanding.state import Turn
 from agents.understanding.tickets import Priority
+from agents.understanding.utterance import Utterance
 from tests.agents.support import finish
 from tests.agents.tickets import MemoryTickets
 
@@ -27,13 +29,13 @@ class Talk:
     ) -> None:
         self.now = 1_000.0
         self._agent = TicketAgent(tickets, profile, clock=lambda: self.now)
-        self._question = Question("", session=session, caller=caller)
+        self._question = Question(Utterance(""), session=session, caller=caller)
 
     async def say(self, text: str) -> Answer:
-        question = replace(self._question, text=text)
-        answer = await finish([event async for event in self._agent.run(question)])
+        question = replace(self._question, utterance=Utterance(text))
+        answer = await finish([event async for event in self._agent.run(question, NOTHING_FOUND)])
         stored = json.loads(json.dumps(asdict(answer.proposal))) if answer.proposal else None
-        turn = Turn(text, text, answer.reply, proposed=answer.proposal.action if answer.proposal else "")
+        turn = Turn(Utterance(text), answer.reply, proposed=answer.proposal.action if answer.proposal else "")
         self._question = replace(
             question, history=(*question.history, turn), proposal=Proposal(**stored) if stored else None
         )
@@ -85,7 +87,7 @@ async def test_a_bare_request_asks_what_it_is_about(tickets: MemoryTickets) -> N
 
 async def test_a_bare_request_takes_up_what_was_said_before(tickets: MemoryTickets) -> None:
     talk = Talk(tickets)
-    talk._question = replace(talk._question, history=(Turn("门锁指纹识别不了", "门锁指纹识别不了", "请重新录入。"),))
+    talk._question = replace(talk._question, history=(Turn(Utterance("门锁指纹识别不了"), "请重新录入。"),))
     assert "主题：门锁指纹识别不了" in (await talk.say("帮我建个工单")).reply
 
 
@@ -195,7 +197,7 @@ async def test_a_request_in_english_is_about_what_follows_it(tickets: MemoryTick
     proposed = await Talk(tickets).say("Hi, please open a ticket for me: the router is dead")
     assert "Subject: the router is dead" in proposed.reply and proposed.suggestions == ("Confirm", "Cancel")
     talk = Talk(tickets)
-    talk._question = replace(talk._question, history=(Turn("the door lock is stuck", "", ""),))
+    talk._question = replace(talk._question, history=(Turn(Utterance("the door lock is stuck"), ""),))
     assert "Mentioned before: the door lock is stuck" in (await talk.say("please open a ticket")).reply
 
 
@@ -219,17 +221,21 @@ async def test_a_word_on_a_proposal_is_routed_to_tickets_whatever_it_looks_like(
     router = Router(RouterParts(None))
     proposal = Proposal("ticket", {}, 9e12)
     for text in ("确认", "好的", "取消", "地址是幸福路 3 号，电话 13800138000"):
-        route = await router.route(Question(text, proposal=proposal))
+        route = await router.route(Question(Utterance(text), proposal=proposal), None)
         assert (route.intents, route.trace.tier) == ((Intent.TICKET,), Tier.RULES)
-    for question in (Question("好的"), Question("好的", proposal=Proposal("ticket", {}, 1.0))):
-        assert (await router.route(question)).intents == (Intent.CHITCHAT,)
-    assert (await router.route(Question("转人工", proposal=proposal))).intents == (Intent.HUMAN_REQUEST,)
-    assert Intent.TICKET not in (await router.route(Question("退款多久到账", proposal=proposal))).intents
+    for question in (Question(Utterance("好的")), Question(Utterance("好的"), proposal=Proposal("ticket", {}, 1.0))):
+        assert (await router.route(question, None)).intents == (Intent.CHITCHAT,)
+    assert (await router.route(Question(Utterance("转人工"), proposal=proposal), None)).intents == (
+        Intent.HUMAN_REQUEST,
+    )
+    assert (
+        Intent.TICKET not in (await router.route(Question(Utterance("退款多久到账"), proposal=proposal), None)).intents
+    )
 
 
 async def test_a_ticket_number_leads_to_tickets() -> None:
     router = Router(RouterParts(None))
-    assert (await router.route(Question("TK260301482913"))).intents == (Intent.TICKET,)
+    assert (await router.route(Question(Utterance("TK260301482913")), None)).intents == (Intent.TICKET,)
 
 
 @pytest.mark.parametrize(
@@ -246,12 +252,12 @@ async def test_a_ticket_number_leads_to_tickets() -> None:
     ],
 )
 async def test_what_replies_tell_customers_to_say_needs_no_model(text: str) -> None:
-    assert (await Router(RouterParts(None)).route(Question(text))).intents == (Intent.TICKET,)
+    assert (await Router(RouterParts(None)).route(Question(Utterance(text)), None)).intents == (Intent.TICKET,)
 
 
 @pytest.mark.parametrize("text", ["怎么补充工单", "how do I open a ticket", "where can I file a claim", "open a box"])
 async def test_a_question_about_tickets_is_no_request(text: str) -> None:
-    assert (await Router(RouterParts(None)).route(Question(text))).intents == (Intent.KNOWLEDGE_QA,)
+    assert (await Router(RouterParts(None)).route(Question(Utterance(text)), None)).intents == (Intent.KNOWLEDGE_QA,)
 
 
 @pytest.mark.parametrize("zone", ["Asia/Shanghai", "America/New_York", "Pacific/Kiritimati"])

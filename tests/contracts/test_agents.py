@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from agents.base import Agent
-from agents.curated.types import CuratedEntry, CuratedMatch, MatchStage
 from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.registry import AGENTS, AgentParts, Roster
 from agents.routing.types import Intent
-from agents.types import Done, Evidence, Meta, Question, Replace, Settled, Token
+from agents.types import CuratedEntry, CuratedMatch, Done, Evidence, Findings, MatchStage, Meta, Replace, Settled, Token
 from tests.agents.business.shop import business_parts
 from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate
 from tests.agents.tickets import MemoryTickets
@@ -20,11 +17,8 @@ QUESTION = "退款多久到账"
 CURATED = CuratedMatch(
     CuratedEntry("f1", "退款 5 天到账。", (QUESTION,), ()), QUESTION, MatchStage.EXACT, 0.99, revision=1
 )
-
-
-def asked() -> Question:
-    """With a curated answer beside it, for the agent that answers with nothing else."""
-    return replace(ask(QUESTION), curated=CURATED)
+# The agent of curated answers answers with nothing else.
+FOUND = Findings(curated=CURATED)
 
 
 def build(intent: str) -> Agent:
@@ -46,7 +40,7 @@ def test_every_intent_has_an_agent() -> None:
 
 @pytest.mark.parametrize("intent", AGENTS)
 async def test_a_run_is_meta_then_tokens_then_one_done(intent: Intent) -> None:
-    events = [event async for event in build(intent).run(asked())]
+    events = [event async for event in build(intent).run(ask(QUESTION), FOUND)]
     assert isinstance(events[0], Meta) and isinstance(events[-1], Done)
     assert all(isinstance(event, Evidence | Token | Replace | Settled) for event in events[1:-1])
     answer = events[-1].answer
@@ -56,6 +50,6 @@ async def test_a_run_is_meta_then_tokens_then_one_done(intent: Intent) -> None:
 
 @pytest.mark.parametrize("intent", AGENTS)
 async def test_confidence_is_zero_without_a_fragment(intent: Intent) -> None:
-    answer = [event async for event in build(intent).run(asked())][-1]
+    answer = [event async for event in build(intent).run(ask(QUESTION), FOUND)][-1]
     assert isinstance(answer, Done)
     assert (answer.answer.confidence > 0) == (answer.answer.agent in ("knowledge", "curated"))

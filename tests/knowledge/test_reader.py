@@ -46,6 +46,12 @@ def test_the_passage_that_states_the_answer_comes_first() -> None:
     assert result.candidates[0].score == pytest.approx(4.0)
 
 
+def test_among_passages_that_state_the_answer_the_order_of_the_search_stands() -> None:
+    result = apply_judgements(found(0.9, 0.8, 0.7), (1.0, -4.0, 4.0), CALIBRATION, GATE)
+    assert ids(result) == ["c0", "c2", "c1"]
+    assert result.candidates[0].probability < result.candidates[1].probability == result.confidence
+
+
 def test_a_stated_answer_is_told_though_the_search_was_unsure() -> None:
     result = apply_judgements(found(0.5), (4.0,), CALIBRATION, GATE)
     assert result.verdict is GateVerdict.PASS

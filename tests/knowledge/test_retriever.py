@@ -12,10 +12,12 @@ from knowledge.errors import InvalidConfiguration, NotCalibrated
 from knowledge.filters import Filter
 from knowledge.fusion import RRF_K
 from knowledge.gate import EvidenceGate
+from knowledge.index import Snapshot
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.registry import get_reranker
 from knowledge.scoring import RetrievalOptions
-from knowledge.types import Candidate, GateVerdict, Matrix
+from knowledge.spelling import Correction
+from knowledge.types import Candidate, GateVerdict, Matrix, QuestionVectors
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunk, chunks, document, faq
 
 QUESTION = "退货的运费谁承担"
@@ -97,7 +99,7 @@ async def test_each_recall_alone_can_bring_a_chunk_in() -> None:
     base = await base_of(*chunks("甲乙丙丁", "戊己庚辛 ZX-1", *(f"甲乙丙 {n}" for n in range(5))))
     retriever = base.retriever(options=RetrievalOptions(vector_top_k=1, bm25_top_k=1))
     vector = await base.embedder.embed_question("甲乙丙丁")
-    found = (await retriever.search("ZX-1", vector=vector, explain=True)).candidates
+    found = (await retriever.search("ZX-1", vectors=QuestionVectors(vector), explain=True)).candidates
     ranks = {item.chunk.id: (item.vector_rank, item.keyword_rank) for item in found}
     assert ranks == {"c0": (1, None), "c1": (None, 1)}
     await base.close()
@@ -114,7 +116,7 @@ async def test_a_given_embedding_is_used_instead_of_a_new_one(base: Base, monkey
     vector = await base.embedder.embed_question(QUESTION)
     expected = await base.retriever().search(QUESTION, explain=True)
     monkeypatch.setattr(HashEmbedder, "_encode", Outage._encode)
-    result = await base.retriever().search(QUESTION, vector=vector, explain=True)
+    result = await base.retriever().search(QUESTION, vectors=QuestionVectors(vector), explain=True)
     assert result.candidates == expected.candidates
 
 
@@ -152,6 +154,19 @@ async def test_a_rewrite_is_recalled_beside_the_original(base: Base) -> None:
     both = {c.chunk.id for c in (await retriever.search(original, rewrite=rewrite, explain=True)).candidates}
     assert alone == {"c0"}
     assert both == {"c0", "c5"}
+
+
+async def test_a_rewrite_is_searched_as_it_stands(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+    corrected, retriever = list[str](), base.retriever()
+
+    async def correct(text: str, snapshot: Snapshot | None = None) -> Correction:
+        corrected.append(text)
+        return Correction(text)
+
+    monkeypatch.setattr(retriever.speller, "correct", correct)
+    await retriever.search(QUESTION, rewrite="怎么退宽")
+    await retriever.search(QUESTION)
+    assert corrected == [QUESTION]
 
 
 async def test_a_question_in_english_finds_what_its_chinese_words_find(base: Base) -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from agents.generator import Request
-from agents.types import Question, Turn
+from agents.types import Question
+from agents.understanding.state import Turn
+from agents.understanding.utterance import Utterance
 from knowledge.types import Chunk
 from scripts.record_replies import candidates_of, load_company
 
@@ -37,7 +39,7 @@ class RecordedReply:
 
     @property
     def asked(self) -> Question:
-        return Question(self.question, history=self._history)
+        return Question(Utterance(self.question), history=self._history)
 
     @property
     def request(self) -> Request:
@@ -53,7 +55,7 @@ class RecordedReply:
 
     @property
     def _history(self) -> tuple[Turn, ...]:
-        return tuple(Turn(question, question, reply) for question, reply in self.before)
+        return tuple(Turn(Utterance(question), reply) for question, reply in self.before)
 
 
 @cache

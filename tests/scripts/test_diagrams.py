@@ -10,10 +10,11 @@ import httpx
 import pytest
 
 from agents.base import Agent
-from agents.bids import Bid, Rank, TurnEvidence
+from agents.bids import Bid, Rank
 from agents.registry import AGENTS, AgentParts
 from agents.routing.types import Intent, Tier
-from agents.types import AnswerEvent, Question
+from agents.turn_evidence import TurnEvidence
+from agents.types import AnswerEvent, Findings, Question
 from app.desk.states import RULES, TransitionRule
 from app.desk.types import Actor, Event, State
 from knowledge.continuity import FEATURES, WEIGHTS
@@ -41,7 +42,7 @@ class Ninth:
     def bid(self, turn: TurnEvidence) -> Bid | None:
         raise NotImplementedError
 
-    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
         raise NotImplementedError
 
 

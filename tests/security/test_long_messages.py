@@ -25,10 +25,12 @@ from agents.profile import TenantProfile
 from agents.screening.features import extract_features
 from agents.screening.views import list_views
 from agents.ticketing.draft import describe_ticket
-from agents.types import Page, Question, Turn
+from agents.types import Page, Question
 from agents.understanding.facts import has_all_facts
 from agents.understanding.followups import fill_subject, rewrite_by_rules
 from agents.understanding.reading import Reading, read
+from agents.understanding.state import Turn
+from agents.understanding.utterance import Utterance
 from app.chat.guard import Guard, Rejected
 from app.conversations.questions import normalize_question
 from app.privacy import find_personal_data, mask_personal_data
@@ -74,7 +76,7 @@ def readers() -> dict[str, Reader]:
     )
     schema = Path(str(files("agents") / "business" / "shop.yaml"))
     queries = load_queries(schema, load_schema(schema))
-    earlier = Turn("YS-V8 的保修期是多久", "YS-V8 的保修期是多久", "保修两年。")
+    earlier = Turn(Utterance("YS-V8 的保修期是多久"), "保修两年。")
     page = Page(url="https://shop.example/v8", title="YS-V8 扫地机", text="这款产品保修两年，电池半年。" * 30)
     in_view = extract_page_text(page)
     assert in_view is not None
@@ -85,7 +87,7 @@ def readers() -> dict[str, Reader]:
         "tickets": describe_ticket,
         **{name: partial(_read, name) for name, value in vars(Reading).items() if isinstance(value, cached_property)},
         "safety": lambda text: read_safety(read(text), None, None),
-        "language": lambda text: is_reply_english(Question(text), TenantProfile()),
+        "language": lambda text: is_reply_english(Question(Utterance(text)), TenantProfile()),
         "rewriter": lambda text: (rewrite_by_rules(text, [earlier]), fill_subject(text, "YS-V8")),
         "facts": lambda text: has_all_facts(text, text + "？"),
         "business": lambda text: queries.find_sure_intents(text, member=True),
@@ -93,7 +95,7 @@ def readers() -> dict[str, Reader]:
         "tokens": analyzer.tokenize,
         "occurring": analyzer.find_occurrences,
         "spelling": lambda text: speller.correct(text),
-        "page": lambda text: (complete_from_page(Question(text, page=page)), build_passage(in_view, [text])),
+        "page": lambda text: (complete_from_page(Question(Utterance(text), page=page)), build_passage(in_view, [text])),
         "guard": Guard(MAX_CHARS).check,
     }
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from agents.answering.article_continuity import keep_article
 from agents.types import Question
 from agents.understanding.state import DialogueState, Topic
+from agents.understanding.utterance import Utterance
 from knowledge.types import Candidate, Retrieval
 from tests.agents.support import candidate, page_candidate, retrieval
 
@@ -20,7 +21,7 @@ def found(*candidates: Candidate, goes_on: bool = True) -> Retrieval:
 
 
 def kept(text: str, *candidates: Candidate, goes_on: bool = True) -> list[Candidate]:
-    return list(keep_article(Question(text, state=STATE), found(*candidates, goes_on=goes_on)))
+    return list(keep_article(Question(Utterance(text), state=STATE), found(*candidates, goes_on=goes_on)))
 
 
 def test_another_products_manual_stays_out_of_a_follow_up() -> None:
@@ -38,5 +39,5 @@ def test_what_both_titles_have_names_neither() -> None:
 
 def test_without_the_article_that_answered_all_stay() -> None:
     assert kept("一次最多能提交几条", OTHER, ENTRY) == [OTHER, ENTRY]
-    first = Question("一次最多能提交几条")
+    first = Question(Utterance("一次最多能提交几条"))
     assert keep_article(first, found(OTHER, OWN, goes_on=False)) == (OTHER, OWN)

@@ -21,6 +21,7 @@ from agents.heads.events import EventHead, fit_event_head
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
+from agents.types import NOTHING_FOUND
 from agents.understanding.reading import read
 from agents.verification.support import Support, SupportChecker
 from app.embeddings.repository_local import SqliteEmbeddingCache
@@ -218,6 +219,6 @@ async def test_the_agent_tells_the_date_once_the_heads_are_learnt_and_while_ther
     for events in (head, None, replace(head, embedder=Unreachable())):
         policy = KnowledgePolicy(0.75, TenantProfile(), today=lambda: TODAY, events=events)
         agent = KnowledgeAgent(FixedSearcher(candidate(rule)), ExtractiveGenerator(ANALYZER, 3), policy)
-        replies.append((await finish([event async for event in agent.run(ask(question))])).reply)
+        replies.append((await finish([event async for event in agent.run(ask(question), NOTHING_FOUND)])).reply)
     assert [reply.startswith(rule) for reply in replies] == [True] * 3
     assert ["11 月 18 日" in reply for reply in replies] == [True, False, False]

@@ -11,7 +11,7 @@ from agents.generator import Citation, Request
 from agents.llm.extractive import ExtractiveGenerator
 from knowledge.embeddings.base import Embedder, Kind
 from knowledge.embeddings.hash import HashEmbedder
-from knowledge.types import Matrix, Vector
+from knowledge.types import Matrix, QuestionVectors, Vector
 from tests.agents.support import ANALYZER, candidate
 
 NOISE, LIFT = (
@@ -45,7 +45,7 @@ def topics() -> Topics:
 
 
 def asked(vector: Vector | None) -> Request:
-    return Request(QUESTION, (candidate(f"{LIFT}\n{NOISE}\n商场每天九点开门。"),), vector=vector)
+    return Request(QUESTION, (candidate(f"{LIFT}\n{NOISE}\n商场每天九点开门。"),), vectors=QuestionVectors(vector))
 
 
 async def said(embedder: Embedder, request: Request) -> str:

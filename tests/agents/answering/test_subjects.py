@@ -7,6 +7,7 @@ import pytest
 from agents.answering.subjects import find_other_subject
 from agents.types import Question
 from agents.understanding.state import DialogueState
+from agents.understanding.utterance import RewriteKind, Utterance
 from knowledge.types import Candidate
 from tests.agents.support import ask, candidate
 
@@ -32,7 +33,8 @@ def test_the_model_of_the_conversation_counts_where_the_message_names_none() -> 
 
 
 def test_what_leans_on_the_question_before_is_offered_as_a_whole() -> None:
-    found = find_other_subject(replace(_about("那 K7 呢", "K3 能装多少水"), follow_up="K7 能装多少水"), [KETTLE])
+    utterance = Utterance("那 K7 呢").add_rewrite("K7 能装多少水", RewriteKind.RULES, searched=False)
+    found = find_other_subject(replace(_about("那 K7 呢", "K3 能装多少水"), utterance=utterance), [KETTLE])
     assert found is not None
     assert found.question == "QD-K3 能装多少水"
 

@@ -16,7 +16,8 @@ from agents.joint_answer import FallbackSpeaker, run_together
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
-from agents.types import Answer, AnswerEvent, Done, Outcome, Question, Replace, RowSource, Source, Token
+from agents.types import NOTHING_FOUND, Answer, AnswerEvent, Done, Outcome, Question, Replace, RowSource, Source, Token
+from agents.understanding.utterance import Utterance
 from agents.wording import catalogue
 from scripts.scripted_llm import Behaviour, Say
 from tests.agents.business.shop import CALLER, NoQueries, Twins, business_parts, shop_queries, twins
@@ -37,7 +38,7 @@ async def twin() -> AsyncIterator[Twins]:
 
 
 def asking(text: str, caller: str = CALLER) -> Question:
-    return Question(text, caller=caller)
+    return Question(Utterance(text), caller=caller)
 
 
 def say(sql: str | None) -> Say:
@@ -51,12 +52,12 @@ def answered(events: list[AnswerEvent]) -> Answer:
 
 
 async def answer_of(agent: Speaker, question: Question) -> Answer:
-    return answered([event async for event in agent.run(question)])
+    return answered([event async for event in agent.run(question, NOTHING_FOUND)])
 
 
 async def together(question: Question, *agents: Agent) -> tuple[Answer, str]:
     """The merged answer, and its text as it was told."""
-    events = [event async for event in run_together(agents, question)]
+    events = [event async for event in run_together(agents, question, NOTHING_FOUND)]
     return answered(events), told(events)
 
 

@@ -14,7 +14,8 @@ import pytest
 
 from agents.business.agent import ATTEMPTS, BusinessAgent
 from agents.business.types import Rows
-from agents.types import Answer, Done, Outcome, Question, Token, Usage
+from agents.types import NOTHING_FOUND, Answer, Done, Outcome, Question, Token, Usage
+from agents.understanding.utterance import Utterance
 from scripts.scripted_llm import Say
 from tests.acceptance import LEFT, part
 from tests.agents.business.shop import CALLER, NoQueries, Twins, foreign_texts, twins
@@ -29,7 +30,7 @@ EXECUTABLE = re.compile(r"/\*!.*?\*/")
 
 async def asked(agent: BusinessAgent, text: str) -> Answer:
     """The answer to the caller."""
-    events = [event async for event in agent.run(Question(text, caller=CALLER))]
+    events = [event async for event in agent.run(Question(Utterance(text), caller=CALLER), NOTHING_FOUND)]
     done = events[-1]
     assert isinstance(done, Done)
     assert "".join(event.text for event in events if isinstance(event, Token)) == done.answer.reply

@@ -19,7 +19,8 @@ from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Intent
-from agents.types import MAX_CALLS, Answer, Outcome, Question
+from agents.types import MAX_CALLS, NOTHING_FOUND, Answer, Outcome, Question
+from agents.understanding.utterance import Utterance
 from agents.verifier import Verifier
 from knowledge.types import Candidate
 from scripts.scripted_llm import Behaviour, Say
@@ -54,14 +55,14 @@ def team(
 
 
 async def said(roster: Roster, question: Question, *intents: Intent) -> Answer:
-    return await finish([event async for event in roster.run(question, intents)])
+    return await finish([event async for event in roster.run(question, NOTHING_FOUND, intents)])
 
 
 @pytest.mark.parametrize(("before", "statements"), [(0, 1), (1, 1), (2, 0)])
 async def test_agents_at_once_keep_to_the_requests_of_one_turn(
     database: BusinessDatabase, before: int, statements: int
 ) -> None:
-    question = Question(QUESTION, caller=CALLER, max_calls=MAX_CALLS - before)
+    question = Question(Utterance(QUESTION), caller=CALLER, max_calls=MAX_CALLS - before)
     async with scripted(UNSAFE) as sql, scripted(Behaviour.ANSWER) as words:
         roster = team(database, KNOWN, writes=sql.model, answers=words.model)
         answer = await said(roster, question, Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA)
@@ -72,7 +73,7 @@ async def test_agents_at_once_keep_to_the_requests_of_one_turn(
 
 
 async def test_who_asks_no_model_leaves_all_requests_to_the_others(database: BusinessDatabase) -> None:
-    question = Question("我要投诉，哪些单子在路上", caller=CALLER)
+    question = Question(Utterance("我要投诉，哪些单子在路上"), caller=CALLER)
     async with scripted(UNSAFE, Say('{"sql": "SELECT o.id, o.status FROM orders AS o"}')) as sql:
         answer = await said(team(database, writes=sql.model), question, Intent.HIGH_STAKES, Intent.BUSINESS_QUERY)
         assert sql.server.requests == answer.usage.calls == 2
@@ -81,7 +82,7 @@ async def test_who_asks_no_model_leaves_all_requests_to_the_others(database: Bus
 
 async def test_alone_a_statement_is_mended_as_far_as_the_turn_may_ask(database: BusinessDatabase) -> None:
     for before, statements in ((0, 2), (1, 2), (2, 1)):
-        question = Question("哪些单子在路上", caller=CALLER, max_calls=MAX_CALLS - before)
+        question = Question(Utterance("哪些单子在路上"), caller=CALLER, max_calls=MAX_CALLS - before)
         async with scripted(UNSAFE) as sql:
             answer = await said(team(database, writes=sql.model), question, Intent.BUSINESS_QUERY)
             assert (sql.server.requests, answer.usage.calls) == (statements, statements)
@@ -89,7 +90,7 @@ async def test_alone_a_statement_is_mended_as_far_as_the_turn_may_ask(database: 
 
 @pytest.mark.parametrize("text", [FURIOUS, f"我要投诉你们，{QUESTION}"])
 async def test_whoever_complains_gets_what_is_known_where_no_row_answers(database: BusinessDatabase, text: str) -> None:
-    question = Question(text, caller=CALLER)
+    question = Question(Utterance(text), caller=CALLER)
     async with scripted(NOT_IN_TABLES) as sql:
         roster = team(database, KNOWN, writes=sql.model)
         answer = await said(roster, question, Intent.HIGH_STAKES, Intent.BUSINESS_QUERY)
@@ -102,13 +103,13 @@ async def test_whoever_complains_gets_what_is_known_where_no_row_answers(databas
 async def test_what_neither_rows_nor_documents_hold_adds_nothing_to_care(
     database: BusinessDatabase, found: tuple[Candidate, ...]
 ) -> None:
-    alone = await said(team(database, *found), Question(FURIOUS), Intent.HIGH_STAKES)
-    question = Question(FURIOUS, caller=CALLER)
+    alone = await said(team(database, *found), Question(Utterance(FURIOUS)), Intent.HIGH_STAKES)
+    question = Question(Utterance(FURIOUS), caller=CALLER)
     answer = await said(team(database, *found), question, Intent.HIGH_STAKES, Intent.BUSINESS_QUERY)
     assert (answer.reply, answer.sources) == (alone.reply, ())
 
 
 async def test_a_request_for_a_person_goes_with_what_is_known(database: BusinessDatabase) -> None:
-    question = Question(f"转人工，{QUESTION}", caller=CALLER)
+    question = Question(Utterance(f"转人工，{QUESTION}"), caller=CALLER)
     answer = await said(team(database, KNOWN), question, Intent.HUMAN_REQUEST, Intent.BUSINESS_QUERY)
     assert (answer.outcome, len(answer.sources)) == (Outcome.HANDOFF, 1)

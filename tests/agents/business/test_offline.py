@@ -9,8 +9,9 @@ from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.offline.queries import load_queries
 from agents.business.sample.database import seed_database
 from agents.business.schema import load_schema
-from agents.types import Turn
 from agents.understanding.followups import rewrite_by_rules
+from agents.understanding.state import Turn
+from agents.understanding.utterance import Utterance
 from knowledge.errors import InvalidConfiguration
 from tests.acceptance import part
 from tests.agents.business.asking import SHOP, TODAY, cases, wrong
@@ -126,7 +127,7 @@ SUBJECT = "    table: orders\n    examples: [我的订单]\n    reply: {head: '{
     ],
 )
 def test_a_follow_up_completed_by_rules_means_what_is_new_in_it(before: str, text: str, same_as: str) -> None:
-    rewritten = rewrite_by_rules(text, [Turn(before, before, "")])
+    rewritten = rewrite_by_rules(text, [Turn(Utterance(before), "")])
     assert rewritten is not None
     plan, wanted = QUERIES.plan(rewritten, TODAY), QUERIES.plan(same_as, TODAY)
     assert plan is not None

@@ -7,6 +7,7 @@ import pytest
 from agents.router import Router, RouterParts
 from agents.routing.types import Intent
 from agents.types import Question
+from agents.understanding.utterance import Utterance
 from tests.agents.business.shop import CALLER, shop_queries
 
 QUERIES = shop_queries()
@@ -14,7 +15,7 @@ QUERIES = shop_queries()
 
 async def intents(text: str, caller: str = "") -> tuple[Intent, ...]:
     router = Router(RouterParts(None, sure=QUERIES.find_sure_intents))
-    return (await router.route(Question(text, caller=caller))).intents
+    return (await router.route(Question(Utterance(text), caller=caller), None)).intents
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,13 @@ import pytest
 
 from agents.base import get_final_answer
 from agents.curated.agent import CURATED, SIMILAR, CuratedAgent
-from agents.curated.types import CuratedEntry, CuratedMatch, MatchStage
 from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Band, Intent, Route, Tier, Trace
-from agents.types import Button, Evidence, Outcome, Question
-from tests.agents.support import ANALYZER, FixedSearcher, candidate, retrieval
+from agents.types import Button, CuratedEntry, CuratedMatch, Evidence, Findings, MatchStage, Outcome, SubQuestion
+from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, retrieval
 
 ENTRY = CuratedEntry("f1", "运费由我们出。", ("退货的运费谁出",), (Button("查运费", message="运费多少"),))
 EXACT = CuratedMatch(ENTRY, ENTRY.question, MatchStage.EXACT, 0.99, revision=3)
@@ -29,7 +28,8 @@ def team(profile: TenantProfile | None = None) -> Roster:
 def served(match: CuratedMatch | None, text: str = "退货运费谁出", where: Route = KNOWLEDGE) -> tuple[str, ...]:
     roster = team()
     found = retrieval(text, candidate("运费由我们出。", 0.9))
-    return roster.decide(roster.build_evidence(Question(text, curated=match, retrieval=found), where)).intents
+    findings = Findings(curated=match, retrieval=found)
+    return roster.decide(roster.build_evidence(ask(text), findings, where)).intents
 
 
 def test_it_answers_alone_where_it_is_sure_and_leaves_the_rest_to_the_search() -> None:
@@ -44,8 +44,8 @@ def test_what_a_document_tells_and_the_entry_does_not_is_left_to_the_document() 
 
     def decide(text: str, probability: float) -> tuple[str, ...]:
         found = replace(retrieval("云雀 K3 水箱容量多大", candidate(text, probability)), terms=terms, idf=idf)
-        question = Question("云雀 K3 水箱容量多大", curated=match, retrieval=found)
-        return roster.decide(roster.build_evidence(question, KNOWLEDGE)).intents
+        findings = Findings(curated=match, retrieval=found)
+        return roster.decide(roster.build_evidence(ask("云雀 K3 水箱容量多大"), findings, KNOWLEDGE)).intents
 
     assert decide("云雀 K3 的水箱容量为 1.8 升。", 0.95) == (Intent.KNOWLEDGE_QA,)
     assert decide("云雀 K3 的水箱容量为 1.8 升。", 0.86) == (CURATED,), "less likely than the entry"
@@ -63,20 +63,25 @@ def test_a_person_who_is_asked_for_comes_first() -> None:
 
 
 def test_several_questions_are_looked_up_one_by_one() -> None:
-    question = Question("退货运费谁出，几天到账", model_questions=("退货运费谁出", "几天到账"), curated=EXACT)
+    parts = tuple(SubQuestion(text, by_model=True) for text in ("退货运费谁出", "几天到账"))
+    question = replace(ask("退货运费谁出，几天到账"), sub_questions=parts)
     roster = team()
-    assert roster.decide(roster.build_evidence(question, KNOWLEDGE)).intents == (Intent.KNOWLEDGE_QA,)
+    assert roster.decide(roster.build_evidence(question, Findings(curated=EXACT), KNOWLEDGE)).intents == (
+        Intent.KNOWLEDGE_QA,
+    )
 
 
 def test_topics_that_nobody_speaks_of_stay_unspoken() -> None:
     profile = TenantProfile(avoid_topics=("运费",))
     roster = team(profile)
-    assert CuratedAgent(profile).bid(roster.build_evidence(Question("退货运费谁出", curated=EXACT), KNOWLEDGE)) is None
+    turn = roster.build_evidence(ask("退货运费谁出"), Findings(curated=EXACT), KNOWLEDGE)
+    assert CuratedAgent(profile).bid(turn) is None
 
 
 async def test_the_answer_is_given_word_for_word_with_its_source_and_buttons() -> None:
     found = replace(retrieval("退货运费谁出"), revision=5)
-    events = [event async for event in CuratedAgent().run(Question("退货运费谁出", curated=EXACT, retrieval=found))]
+    findings = Findings(curated=EXACT, retrieval=found)
+    events = [event async for event in CuratedAgent().run(ask("退货运费谁出"), findings)]
     answer = get_final_answer(events)
     assert (answer.reply, answer.outcome, answer.confidence) == ("运费由我们出。[1]", Outcome.ANSWERED, 0.99)
     assert [(one.document_id, one.heading, one.snippet) for one in answer.fragments] == [

@@ -4,8 +4,7 @@ import numpy as np
 
 from agents.curated.agent import SIMILAR
 from agents.curated.book import MOST, SURE, Book, list_wordings
-from agents.curated.types import CuratedEntry, MatchStage
-from agents.types import Button
+from agents.types import Button, CuratedEntry, MatchStage
 from knowledge.types import Matrix, Vector
 
 RETURNS = CuratedEntry(

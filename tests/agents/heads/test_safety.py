@@ -19,14 +19,16 @@ from agents.care import CarePolicy, detect_danger, detect_worded_danger, find_ca
 from agents.heads.safety import ENDANGERED, SafetyHead, fit_safety_head, list_safety_examples, read_safety
 from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import fit_head
-from agents.types import Question
+from agents.types import Findings, Question
 from agents.understanding.causes import Cause
 from agents.understanding.reading import read
 from agents.understanding.safety import Danger
+from agents.understanding.utterance import Utterance
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
+from knowledge.types import QuestionVectors
 
 MESSAGES = [
     json.loads(line)
@@ -48,7 +50,10 @@ def policy(embedding_cache: SqliteEmbeddingCache) -> CarePolicy:
 
 async def heard(texts: Sequence[str], policy: CarePolicy, cache: SqliteEmbeddingCache) -> list[Danger | None]:
     vectors = await get_embedder("e5", cache).embed_questions([read(text).normalized_text for text in texts])
-    found = [detect_danger(Question(text, vector=vector), policy) for text, vector in zip(texts, vectors, strict=True)]
+    found = [
+        detect_danger(Question(Utterance(text)), Findings(QuestionVectors(vector)), policy)
+        for text, vector in zip(texts, vectors, strict=True)
+    ]
     return [None if safety is None else safety.kind for safety in found]
 
 

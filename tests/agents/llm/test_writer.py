@@ -20,7 +20,9 @@ from agents.generator import (
 )
 from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
-from agents.types import Turn, Usage
+from agents.types import Usage
+from agents.understanding.state import Turn
+from agents.understanding.utterance import Utterance
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import RETURNS, WARRANTY, Scripted, reply_of, request, scripted
 from tests.agents.support import page_candidate
@@ -95,7 +97,7 @@ async def test_a_reply_that_states_nothing_is_none() -> None:
 
 
 async def test_the_reply_of_the_turn_before_is_no_answer_to_another_question() -> None:
-    before = Turn("退款多久到账", "退款多久到账", f"{ARRIVES}[1]")
+    before = Turn(Utterance("退款多久到账"), f"{ARRIVES}[1]")
     again = request(RETURNS, question="退货要我出运费吗", history=(before,))
     assert Unanswered() in (pieces := await written(Say(f"{ARRIVES}[1]"), to=again))
     assert reply_of(pieces) == ""
@@ -177,7 +179,7 @@ async def test_what_the_tenant_left_open_is_not_mentioned() -> None:
 
 
 async def test_the_conversation_and_the_customers_own_words_are_in_the_prompt() -> None:
-    turn = Turn("退货怎么申请", "退货怎么申请", "在 App 提交。[1]")
+    turn = Turn(Utterance("退货怎么申请"), "在 App 提交。[1]")
     messages, prompt = await prompted(
         request(RETURNS, question="退货 运费", original_question="那运费呢", history=(turn,))
     )

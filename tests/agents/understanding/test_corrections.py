@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from agents.search_context import list_earlier_questions
 from agents.types import Question
-from agents.understanding.context import list_earlier_questions
 from agents.understanding.reading import read
 from agents.understanding.state import DialogueState
+from agents.understanding.utterance import Utterance
 
 
 @pytest.mark.parametrize(
@@ -32,11 +33,11 @@ def test_a_clause_that_only_takes_something_back_goes(text: str, kept: str, with
 
 def test_what_is_taken_back_is_no_longer_talked_about() -> None:
     state = DialogueState(questions=("换个水龙头多少钱",))
-    assert list_earlier_questions(Question("不是水龙头，是马桶堵了", state=state)) == ("换个多少钱",)
-    assert list_earlier_questions(Question("那马桶呢", state=state)) == state.questions
+    assert list_earlier_questions(Question(Utterance("不是水龙头，是马桶堵了"), state=state)) == ("换个多少钱",)
+    assert list_earlier_questions(Question(Utterance("那马桶呢"), state=state)) == state.questions
 
 
 def test_what_is_taken_back_is_no_part_of_a_longer_number_or_model() -> None:
     state = DialogueState(questions=("15号签收的，H30能退吗",))
-    assert list_earlier_questions(Question("不是5号，是6号", state=state)) == state.questions
-    assert list_earlier_questions(Question("不是H3，是H5", state=state)) == state.questions
+    assert list_earlier_questions(Question(Utterance("不是5号，是6号"), state=state)) == state.questions
+    assert list_earlier_questions(Question(Utterance("不是H3，是H5"), state=state)) == state.questions

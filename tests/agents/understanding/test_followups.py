@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from agents.types import Turn
 from agents.understanding.facts import has_all_facts
 from agents.understanding.followups import rewrite_by_rules
+from agents.understanding.state import Turn
+from agents.understanding.utterance import Utterance
 
 
 def rewrite(text: str, previous: str, *, reply: str = "", suggestions: tuple[str, ...] = ()) -> str | None:
-    return rewrite_by_rules(text, [Turn(previous, previous, reply, suggestions)])
+    return rewrite_by_rules(text, [Turn(Utterance(previous), reply, suggestions)])
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
-from agents.types import Answer, Outcome, Turn
+from agents.dialogue import add_turn, build_state
+from agents.types import Answer, Outcome
 from agents.understanding.named_versions import MAX_VERSIONS, merge_named_versions
-from agents.understanding.state import NOTHING_SAID, DialogueState, build_state
+from agents.understanding.state import NOTHING_SAID, DialogueState, Turn
+from agents.understanding.utterance import Utterance
 
 
 def test_the_version_that_was_named_last_comes_first_and_few_are_kept() -> None:
@@ -13,13 +15,13 @@ def test_the_version_that_was_named_last_comes_first_and_few_are_kept() -> None:
 
 def test_a_conversation_remembers_what_the_customer_uses() -> None:
     answer = Answer("在报表里。", Outcome.ANSWERED, "knowledge", "knowledge")
-    state = NOTHING_SAID.add_turn("我用的是 V2.2", answer)
+    state = add_turn(NOTHING_SAID, "我用的是 V2.2", answer)
     for question in ("怎么导出", "怎么导入", "怎么打印", "怎么分享"):
-        state = state.add_turn(question, answer)
+        state = add_turn(state, question, answer)
     assert state.context.versions == ("2.2",)
     assert DialogueState.from_json(state.to_json()) == state
     kept = state.to_json()
     del kept["versions"]
     assert DialogueState.from_json(kept).versions == ()  # of a turn before it was kept
-    told = [Turn("我用的是 V2.2", "", ""), Turn("怎么导出", "", "")]
+    told = [Turn(Utterance("我用的是 V2.2"), ""), Turn(Utterance("怎么导出"), "")]
     assert build_state(told).context.versions == ("2.2",)

@@ -15,6 +15,7 @@ from agents.understanding.consent import Consent, Reply
 from agents.understanding.reading import Reading, read
 from agents.understanding.safety import Danger
 from agents.understanding.tickets import Wish
+from agents.understanding.utterance import RewriteKind, Utterance
 
 FIELDS = [name for name, value in vars(Reading).items() if isinstance(value, cached_property)]
 MESSAGES = [
@@ -101,8 +102,8 @@ def test_days_are_those_of_the_day_that_it_is_read_on() -> None:
 
 
 def test_a_question_has_the_reading_of_its_text_and_keeps_it() -> None:
-    question = Question("咋退货", rewrite="YS-V8 怎么退货")
-    assert question.reading == read("咋退货") and question.normalized_text == "怎么退货"
-    assert replace(question, caller="M1").reading is question.reading
-    assert replace(question, text="转人工").reading.act is Act.ASKS_PERSON
-    assert question.expanded_reading == read("YS-V8 怎么退货") and Question("咋退货").expanded_reading.text == "咋退货"
+    question = Question(Utterance("咋退货").add_rewrite("YS-V8 怎么退货", RewriteKind.MODEL))
+    assert question.utterance.reading == read("咋退货") and question.utterance.normalized == "怎么退货"
+    assert replace(question, caller="M1").utterance.reading is question.utterance.reading
+    assert replace(question, utterance=Utterance("转人工")).utterance.reading.act is Act.ASKS_PERSON
+    assert question.utterance.expanded == read("YS-V8 怎么退货") and Utterance("咋退货").expanded.text == "咋退货"

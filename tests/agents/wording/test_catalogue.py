@@ -12,7 +12,9 @@ from agents.escalation import EscalationAgent
 from agents.language import is_reply_english
 from agents.profile import FALLBACK, ReplyLanguage, TenantProfile
 from agents.routing.types import Intent
-from agents.types import Proposal, Question, Turn
+from agents.types import NOTHING_FOUND, Proposal, Question
+from agents.understanding.state import Turn
+from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import LANGUAGES, load_catalogue, say
 from app.settings import Settings
 from tests.agents.support import finish
@@ -30,9 +32,9 @@ def places(key: str, language: str) -> set[frozenset[str]]:
 
 
 def asked(text: str, *before: str, proposed: str = "") -> Question:
-    history = tuple(Turn(question, question, "好的") for question in before)
+    history = tuple(Turn(Utterance(question), "好的") for question in before)
     proposal = Proposal("create", {"subject": proposed, "priority": "normal"}, 0.0) if proposed else None
-    return Question(text, history=history, proposal=proposal)
+    return Question(Utterance(text), history=history, proposal=proposal)
 
 
 def test_both_languages_say_the_same() -> None:
@@ -116,5 +118,5 @@ def test_the_tenants_own_choice_of_language_stands_first(language: ReplyLanguage
 )
 @pytest.mark.parametrize("text", ["thank you", "you charged me twice", "will it rain tomorrow"])
 async def test_english_in_english_out(agent: ChitchatAgent | CareAgent | EscalationAgent, text: str) -> None:
-    answer = await finish([event async for event in agent.run(Question(text))])
+    answer = await finish([event async for event in agent.run(Question(Utterance(text)), NOTHING_FOUND)])
     assert not re.search(r"[\u3400-\u9fff]", answer.reply)

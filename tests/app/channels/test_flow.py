@@ -15,11 +15,12 @@ import httpx
 import pytest
 
 from app.auth.principal import Role
-from app.channels import worker
+from app.channels import repository, worker
 from app.channels.base import Channel
 from app.channels.repository import hash_platform_id
 from app.channels.webhook import WebhookChannel
 from app.db.base import now
+from app.db.leased_queue import Backoff
 from app.keys.repository import KeyRepository
 from app.keys.service import create_key, hash_key
 from app.limits.types import Rate
@@ -158,7 +159,7 @@ async def test_a_reply_is_tried_again_and_by_hand(tmp_path: Path, monkeypatch: p
 async def test_a_turn_that_fails_is_had_later_and_at_last_apologised_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "FIRST_PAUSE", timedelta(0))
+    monkeypatch.setattr(repository, "BACKOFF", Backoff(timedelta(0)))
     async with simulated() as platform, product(tmp_path, platform) as (one, http):
         tries = []
 

@@ -16,6 +16,8 @@ from app import __version__
 from app.db.fingerprint import compute_fingerprint
 from app.main import create_app
 from app.settings import Settings
+from app.turns.types import Claim
+from app.types import Proof, SessionKey
 from app.wiring.container import Container
 from knowledge.errors import IndexUnavailable
 from tests.logs import product_log
@@ -245,6 +247,21 @@ async def test_an_outage_is_an_error_and_no_answer(
     streamed = events((await client.post("/api/v1/chat/stream", json={"message": "运费"})).text)
     assert streamed[-1][1]["error"]["code"] == "index_unavailable"
     assert await container.conversations.load_last_turns("default", "s", 5) == []
+
+
+async def test_whose_a_conversation_is_is_checked_once_a_turn(
+    client: httpx.AsyncClient, container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked, claim = list[str](), container.access.claim
+
+    async def note_claim(key: SessionKey, proof: Proof, *, new: bool = False) -> Claim:
+        checked.append(key.session_id)
+        return await claim(key, proof, new=new)
+
+    monkeypatch.setattr(container.access, "claim", note_claim)
+    for path, session in (("/api/v1/chat", "json"), ("/api/v1/chat/stream", "stream")):
+        assert (await client.post(path, json={"message": "运费", "session_id": session})).status_code == 200
+    assert checked == ["json", "stream"]
 
 
 async def test_logs_hold_the_outcome_and_nothing_personal(client: httpx.AsyncClient) -> None:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 ONE_CHAT = """
 import asyncio, sys
 from app.main import open_container
-from app.chat.session import Message
+from app.turns.types import Message
 from app.settings import Settings
 
 async def main():

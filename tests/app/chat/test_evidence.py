@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from agents.bids import TurnEvidence
 from agents.knowledge import KnowledgePolicy
 from agents.llm.chat import ChatMessage
 from agents.llm.extractive import ExtractiveGenerator
@@ -19,16 +18,19 @@ from agents.model_reading import ModelReader
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Intent, Tier
-from agents.types import Question, Turn, Usage
+from agents.turn_evidence import TurnEvidence
+from agents.types import Findings, Question, Usage
+from agents.understanding.state import Turn
+from agents.understanding.utterance import RewriteKind, Utterance
 from app.chat.account import Account
 from app.chat.evidence import Team, collect_evidence
 from knowledge.spelling import BaseSpeller
 from knowledge.stores.memory import MemoryIndex
-from knowledge.types import Candidate, GateVerdict, Retrieval
+from knowledge.types import Candidate, GateVerdict, QuestionVectors, Retrieval
 from tests.agents.routers import EMBEDDER, router
 from tests.agents.support import ANALYZER, FixedSearcher, candidate, retrieval
 
-BEFORE = Turn("退货怎么申请", "退货怎么申请", "在 App 里提交。")
+BEFORE = Turn(Utterance("退货怎么申请"), "在 App 里提交。")
 FEES, DAYS = candidate("退货运费由您承担。", number=1), candidate("退款 5 天到账。", 0.8, number=2)
 WEAK = candidate("发票三天开出。", 0.45, number=3)
 
@@ -68,7 +70,7 @@ async def told(
     searcher: FixedSearcher,
     model: Completer | None,
     *history: Turn,
-    picked: bool = False,
+    picked: str | None = None,
     unread: FixedSearcher | None = None,
     trusted: bool = True,
 ) -> tuple[TurnEvidence, Account]:
@@ -83,10 +85,12 @@ async def told(
         unread or searcher,
         ModelReader(model, 20, ANALYZER, trusted=lambda: trusted) if model else None,
     )
-    question = Question(text, history=history, vector=await EMBEDDER.embed_question(text))
+    utterance = Utterance(text).add_rewrite(picked, RewriteKind.CHOICE)
+    question = Question(utterance, history=history)
+    findings = Findings(QuestionVectors(await EMBEDDER.embed_question(text)))
     account = Account()
     async with asyncio.timeout(60):
-        return await collect_evidence(team, question, account, picked=picked), account
+        return await collect_evidence(team, question, findings, account), account
 
 
 async def test_a_message_behind_others_is_searched_while_the_model_reads_it() -> None:
@@ -94,7 +98,10 @@ async def test_a_message_behind_others_is_searched_while_the_model_reads_it() ->
     model = Model("退货运费谁出", after=searcher.searched)
     turn, account = await told("运费呢", searcher, model, BEFORE)
     assert searcher.asked == [("运费呢", None), ("运费呢", "退货运费谁出")]
-    assert (turn.question.rewrite, turn.retrieval and turn.retrieval.verdict) == ("退货运费谁出", GateVerdict.PASS)
+    assert (turn.question.utterance.rewrite, turn.retrieval and turn.retrieval.verdict) == (
+        "退货运费谁出",
+        GateVerdict.PASS,
+    )
     assert (account.usage, account.degraded, len(model.asked)) == (Usage(1, 20, 3), (), 1)
 
 
@@ -110,7 +117,7 @@ async def test_every_question_of_a_message_is_searched_and_none_crowds_out_anoth
     turn, _ = await told("运费谁出，退款多久到账", searcher, Model("退货运费谁出", "退款多久到账"), BEFORE)
     assert turn.retrieval is not None
     assert [found.chunk.id for found in turn.retrieval.passing_candidates] == [FEES.chunk.id, DAYS.chunk.id]
-    assert turn.question.complete_text == "退货运费谁出 退款多久到账"
+    assert turn.question.utterance.complete_text == "退货运费谁出 退款多久到账"
 
 
 @pytest.mark.parametrize(("found", "asked"), [(FEES, 0), (WEAK, 1)])
@@ -139,7 +146,7 @@ async def test_a_model_that_calls_a_message_irrelevant_does_not_stand_against_wh
 async def test_a_model_whose_word_is_worth_nothing_is_not_asked_what_a_message_means() -> None:
     model = Model("退货运费谁出")
     turn, account = await told("运费呢", ByRewrite(退货运费谁出=FEES), model, BEFORE, trusted=False)
-    assert (model.asked, account.usage, turn.question.rewrite) == ([], Usage(), None)
+    assert (model.asked, account.usage, turn.question.utterance.rewrite) == ([], Usage(), None)
 
 
 async def test_whoever_is_in_danger_waits_for_no_model() -> None:
@@ -157,14 +164,14 @@ async def test_what_says_one_thing_in_so_many_words_costs_no_request(text: str) 
 
 async def test_what_picks_of_what_was_offered_is_clear_already() -> None:
     model = Model("第二个")
-    await told("第二个", FixedSearcher(WEAK), model, BEFORE, picked=True)
+    await told("第二个", FixedSearcher(WEAK), model, BEFORE, picked="退货运费谁出")
     assert model.asked == []
 
 
 async def test_without_a_model_evidence_is_what_search_and_router_find() -> None:
     searcher = FixedSearcher(WEAK)
     turn, account = await told("运费呢", searcher, None, BEFORE)
-    assert searcher.asked == [("运费呢", None)] and turn.question.rewrite is None
+    assert searcher.asked == [("运费呢", None)] and turn.question.utterance.rewrite is None
     assert (account.usage, account.degraded, "understand" in account.ms) == (Usage(), (), False)
 
 

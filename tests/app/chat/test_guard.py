@@ -5,6 +5,7 @@ import pytest
 from agents.profile import ReplyLanguage, TenantProfile
 from agents.screening.types import Reason
 from agents.types import Question
+from agents.understanding.utterance import Utterance
 from app.chat.guard import Guard, Rejected
 
 
@@ -18,7 +19,7 @@ async def told(text: str, language: ReplyLanguage = "auto") -> str:
     async def profiles(tenant: str) -> TenantProfile:
         return TenantProfile(name="小应", reply_language=language)
 
-    return await Guard(2000, profiles).build_reply("t", Question(text), rejection(text))
+    return await Guard(2000, profiles).build_reply("t", Question(Utterance(text)), rejection(text))
 
 
 def test_a_message_is_freed_of_what_nobody_can_see() -> None:

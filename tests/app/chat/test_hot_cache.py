@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Page, Question, Source, Token, Usage
+from agents.understanding.utterance import Utterance
 from app.chat.flight import Events
 from app.chat.hot_cache import CacheResult, HotCache, Version
 from tests.agents.support import candidate, retrieval
@@ -42,7 +43,7 @@ class Kitchen:
                 if self.error is not None:
                     raise self.error
                 found = replace(retrieval(text, candidate("整机保修三年", number=7)), revision=self.revision)
-                yield Evidence(Question(text), found)
+                yield Evidence(Question(Utterance(text)), found)
                 yield Token(self.answer.reply)
                 yield Done(self.answer)
             except (asyncio.CancelledError, GeneratorExit):
@@ -54,7 +55,7 @@ class Kitchen:
     async def serve(
         self, cache: HotCache, text: str = "保修几年", tenant: str = "t", page: Page | None = None, caller: str = ""
     ) -> CacheResult:
-        return await cache.serve_answer(tenant, Question(text, page=page, caller=caller), self.compute(text))
+        return await cache.serve_answer(tenant, Question(Utterance(text), page=page, caller=caller), self.compute(text))
 
 
 async def told(served: CacheResult) -> list[AnswerEvent]:

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from agents.types import Answer, Outcome, Replace, Settled, Token, Turn, Usage
+from agents.types import Answer, Outcome, Replace, Settled, Token, Usage
+from agents.understanding.state import Turn
+from agents.understanding.utterance import Utterance
 from app.chat.openai_format import CORRECTION, ChunkWriter, build_completion, count_usage
 from app.chat.openai_limits import ReplyLimits
 from app.chat.openai_schemas import MAX_HISTORY_CHARS, CompletionRequest
@@ -79,8 +81,8 @@ def test_the_last_message_of_the_user_is_the_question_and_those_before_it_the_hi
     )
     assert body.get_question() == "那退款呢"
     assert body.build_history() == (
-        Turn("退货\n运费", "退货\n运费", "商城承担。\n[1]"),
-        Turn("没有回答的", "没有回答的", ""),
+        Turn(Utterance("退货\n运费"), "商城承担。\n[1]"),
+        Turn(Utterance("没有回答的"), ""),
     )
 
 
@@ -92,7 +94,7 @@ def test_messages_of_the_system_give_no_orders() -> None:
 def test_long_messages_of_the_history_are_cut_and_cleaned() -> None:
     body = request(("user", "问\u0000" + "长" * 5000), ("assistant", None), ("user", "好"))
     [turn] = body.build_history()
-    assert (len(turn.question), turn.question[:2], turn.reply) == (MAX_HISTORY_CHARS, "问长", "")
+    assert (len(turn.utterance.original), turn.utterance.original[:2], turn.reply) == (MAX_HISTORY_CHARS, "问长", "")
 
 
 PICTURE: dict[str, Any] = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
@@ -109,8 +111,8 @@ def test_what_is_not_text_in_an_earlier_message_does_not_stop_later_questions(ki
     )
     assert body.get_question() == "退货运费谁出" and body.list_ignored_types() == []
     first, second = body.build_history()
-    assert (first.question, first.reply) == ("这件能退吗", "我看不了图片。")
-    assert second.question.startswith("[") and second.reply == "请用文字描述。"
+    assert (first.utterance.original, first.reply) == ("这件能退吗", "我看不了图片。")
+    assert second.utterance.original.startswith("[") and second.reply == "请用文字描述。"
 
 
 def test_a_picture_alone_is_refused_by_its_type_and_beside_words_it_is_told_as_ignored() -> None:

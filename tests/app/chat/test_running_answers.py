@@ -9,7 +9,7 @@ import pytest
 
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Replace, Token
 from app.chat.running_answers import RunningAnswer, RunningAnswers
-from app.conversations.types import Claim
+from app.turns.types import Claim
 from app.types import Proof, SessionKey
 
 KEY = SessionKey("t", "s")

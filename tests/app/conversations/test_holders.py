@@ -14,9 +14,10 @@ from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
 from app.conversations.rules import hash_token
-from app.conversations.types import Holder, NewTurn
+from app.conversations.types import Holder
 from app.db.engine import Database
 from app.errors import Forbidden, NotFound
+from app.turns.types import NewTurn
 from app.types import Proof, SessionKey
 from app.wiring.turns import build_turn_log
 from tests.app.conversations.turns import turn

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from agents.types import Turn
 from agents.understanding.followups import rewrite_by_rules
+from agents.understanding.state import Turn
+from agents.understanding.utterance import Utterance
 from app.conversations.questions import is_same_question, normalize_question
 from app.privacy import find_personal_data, mask_personal_data
 
 BEFORE = [
-    Turn("YS-V8 保修多久", "YS-V8 保修多久", "两年[1]"),
-    Turn("E03 是什么意思", "E03 是什么意思", "请问是哪一项？\n1. 耳机\n2. 扫地机", ("耳机", "扫地机")),
+    Turn(Utterance("YS-V8 保修多久"), "两年[1]"),
+    Turn(Utterance("E03 是什么意思"), "请问是哪一项？\n1. 耳机\n2. 扫地机", ("耳机", "扫地机")),
 ]
 
 

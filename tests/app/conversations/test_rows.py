@@ -12,8 +12,9 @@ import pytest
 
 from agents.business.sample.database import seed_database
 from agents.model_reading import ModelReader, can_be_read
-from agents.types import Answer, Outcome, Question, RowSource, Turn
-from agents.understanding.state import DialogueState
+from agents.types import Answer, Outcome, Question, RowSource
+from agents.understanding.state import DialogueState, Turn
+from agents.understanding.utterance import Utterance
 from app.conversations.rows import find_rows_owner, select_readable
 from app.conversations.types import TurnRow
 from scripts.scripted_llm import Say, ScriptedLLM
@@ -63,12 +64,14 @@ def test_what_an_agent_says_of_a_member_is_the_members(agent: str, sources: tupl
 
 async def test_a_model_reads_no_turn_with_rows() -> None:
     plain, hidden = (
-        Turn("退货怎么申请", "退货怎么申请", "在 App 里提交。"),
-        Turn("我的订单呢", "我的订单呢", "", rows=True),
+        Turn(Utterance("退货怎么申请"), "在 App 里提交。"),
+        Turn(Utterance("我的订单呢"), "", rows=True),
     )
-    assert not can_be_read(Question("那运费呢", history=(plain, hidden)))  # what it leans on is not for a model
+    assert not can_be_read(
+        Question(Utterance("那运费呢"), history=(plain, hidden))
+    )  # what it leans on is not for a model
     async with scripted(Say("退货的运费由谁承担？")) as llm:
-        await ModelReader(llm.model, 20, ANALYZER).read(Question("那运费呢", history=(hidden, plain)))
+        await ModelReader(llm.model, 20, ANALYZER).read(Question(Utterance("那运费呢"), history=(hidden, plain)))
         assert "我的订单呢" not in llm.server.prompt and "退货怎么申请" in llm.server.prompt
 
 

@@ -13,12 +13,10 @@ from sqlalchemy.exc import IntegrityError
 from app.conversations.repository import ConversationRepository
 from app.conversations.rows import read_proposal
 from app.conversations.tables import Conversation, StoredTurn
-from app.conversations.types import NewTurn
 from app.db.engine import Database
 from app.db.outbox import PendingEvent
 from app.db.tables import OutboxEvent
-from app.desk.types import Actor, Opening
-from app.desk.types import Event as DeskEvent
+from app.turns.types import NewTurn, Opening
 from app.wiring.turns import build_turn_log
 from tests.app.conversations.turns import turn
 
@@ -166,7 +164,7 @@ async def test_closing_writes_what_is_pending(database: Database) -> None:
     await asyncio.gather(*waiting)
 
 
-OPENING = Opening(DeskEvent.REQUEST, Actor.CUSTOMER, "asked", 0, 0.0, "", "", {}, "", "")
+OPENING = Opening(False, True, "asked", 0, 0.0, "", "", {}, "", "")
 
 
 @pytest.mark.parametrize("template", ["sqlite"], indirect=True)

@@ -5,18 +5,21 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from app.conversations.types import NewTurn
+from agents.understanding.utterance import RewriteKind, Utterance
+from app.turns.types import NewTurn
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def turn(number: int, session: str = "s", tenant: str = "t", **fields: Any) -> NewTurn:
+def turn(
+    number: int, session: str = "s", tenant: str = "t", question: str = "", standalone: str = "", **fields: Any
+) -> NewTurn:
     """The turn `m{number}` of a session, a second after the one before."""
+    utterance = Utterance(question or f"问题{number}")
     values: dict[str, Any] = {
         "user_id": "u",
         "channel": "web",
-        "question": f"问题{number}",
-        "standalone": f"完整问题{number}",
+        "utterance": utterance.add_rewrite(standalone or f"完整问题{number}", RewriteKind.RULES),
         "reply": "答",
         "outcome": "answered",
         "response": f'{{"回复":{number}}}'.encode(),

@@ -13,6 +13,7 @@ from app.db.migrate import build_config, upgrade_schema
 from app.documents.repository import DocumentRepository
 from app.documents.types import Filing
 from app.history.repository_texts import INDEX
+from app.webhooks.repository_deliveries import DeliveryRepository
 from app.webhooks.tables import WebhookDelivery
 from app.wiring.tables import METADATA
 
@@ -68,6 +69,23 @@ async def test_deliveries_of_before_are_known_by_what_they_are_about(url: str) -
     async with database.read() as connection:
         rows = await connection.execute(select(WebhookDelivery.id, WebhookDelivery.about))
         assert {row.id: row.about for row in rows} == {"a": "session:s", "b": "gap:g", "c": ""}
+    await database.close()
+
+
+async def test_deliveries_of_before_are_nobodys_and_are_sent(url: str) -> None:
+    database, moment = Database(url), "'2026-03-01 00:00:00'"
+    async with database.write() as connection:
+        await connection.run_sync(lambda sync: command.upgrade(build_config(sync), "0054"))
+        await connection.execute(
+            text(f"INSERT INTO webhooks VALUES ('t', 'h', 'https://example.com', 's', '[]', '', true, {moment})")
+        )
+        columns = (
+            "tenant_id, id, webhook_id, event_id, event, body, state, attempts, due_at, error, created_at, updated_at"
+        )
+        row = f"'t', 'a', 'h', 'a', 'e', '{{}}', 'pending', 1, {moment}, '', {moment}, {moment}"
+        await connection.execute(text(f"INSERT INTO webhook_deliveries ({columns}) VALUES ({row})"))
+    await upgrade_schema(database)
+    assert [(one.id, one.attempts) for one in await DeliveryRepository(database).claim(9, "w")] == [("a", 1)]
     await database.close()
 
 

@@ -9,16 +9,18 @@ from app.contacts.service import Contacts
 from app.conversations.repository import ConversationRepository
 from app.db.base import now
 from app.db.engine import Database
+from app.desk.human_desk import HumanDesk
 from app.desk.openings import TicketDesk
-from app.desk.types import Actor, DeskSession, Event, Opening
+from app.desk.types import DeskSession
 from app.profiles.repository import ProfileRepository
 from app.retrieval import build_default_profile
 from app.settings import Settings
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import build_service_levels
+from app.turns.types import Opening
 from app.types import SessionKey
-from app.wiring.desk import HumanDesk
+from app.wiring.desk import build_human_desk
 from tests.app.limits.building import limits
 
 TENANT = "t"
@@ -34,7 +36,7 @@ def closed_zone() -> str:
 def desk_over(database: Database, tickets: TicketDesk | None = None, **settings: Any) -> HumanDesk:
     """The desk as the server builds it; several over one database are several processes."""
     given = Settings(_env_file=None, **settings)
-    return HumanDesk.from_parts(
+    return build_human_desk(
         database,
         given,
         ConversationRepository(database),
@@ -52,8 +54,8 @@ def key(session: str = "s", tenant: str = TENANT) -> SessionKey:
 def opening(**fields: Any) -> Opening:
     """A request for a person, as the gate makes it."""
     values: dict[str, Any] = {
-        "event": Event.REQUEST,
-        "actor": Actor.BOT,
+        "after_hours": False,
+        "by_customer": False,
         "reason": "asked",
         "priority": 0,
         "emotion": 0.0,

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.db.engine import Database
-from app.wiring.desk import HumanDesk
+from app.desk.human_desk import HumanDesk
 from tests.app.desk.building import desk_over
 
 

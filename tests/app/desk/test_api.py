@@ -13,13 +13,13 @@ from fastapi import FastAPI
 from agents.types import Outcome, Replace, Token
 from agents.wording.catalogue import say
 from app.auth.principal import Role
-from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone
 from app.desk.types import Sender, State
 from app.keys.repository import KeyRepository
 from app.keys.service import hash_key
 from app.main import create_app
 from app.settings import Settings
+from app.turns.types import Message
 from app.types import Proof, SessionKey
 from app.wiring.container import Container
 from tests.app.chat.test_chat import events

@@ -6,12 +6,12 @@ import pytest
 
 from agents.ticketing.types import NewTicket, TicketOwner, TicketState
 from app.db.engine import Database
+from app.desk.human_desk import HumanDesk
 from app.settings import Settings
 from app.tickets.customers import CustomerTickets
 from app.tickets.repository import BOT, SYSTEM, TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import build_service_levels
-from app.wiring.desk import HumanDesk
 from tests.app.desk.building import TENANT, key, queued
 from tests.app.limits.building import limits
 

@@ -29,5 +29,5 @@ def test_what_was_asked_before_the_person_was_asked_for_is_the_topic() -> None:
         for place, (text, intent) in enumerate(said)
     ]
     question = build_last_question(turns, "", rows_to_model=True)
-    assert [turn.question for turn in question.history] == ["净水器的滤芯多久换一次"]
-    assert "净水器" in question.complete_text and "转人工" not in question.complete_text
+    assert [turn.utterance.original for turn in question.history] == ["净水器的滤芯多久换一次"]
+    assert "净水器" in question.utterance.complete_text and "转人工" not in question.utterance.complete_text

@@ -3,8 +3,8 @@ from __future__ import annotations
 import asyncio
 
 from app.db.engine import Database
+from app.desk.human_desk import HumanDesk
 from app.desk.types import State
-from app.wiring.desk import HumanDesk
 from tests.app.desk.building import TENANT, assigned, desk_over, key, queued
 
 
@@ -44,7 +44,7 @@ async def test_a_poll_that_began_earlier_does_not_undo_what_is_known(desk: Human
 
 async def test_a_started_feed_tells_of_other_processes_within_a_second(database: Database, desk: HumanDesk) -> None:
     other = desk_over(database)
-    await other.feed.start()
+    await other.start()
     try:
         with other.feed.watch(key()) as news:
             await queued(desk)

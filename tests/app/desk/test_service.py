@@ -4,13 +4,14 @@ import asyncio
 
 import pytest
 
-from app.chat.session import Message
+from agents.understanding.utterance import Utterance
 from app.db.engine import Database
+from app.desk.human_desk import HumanDesk
 from app.desk.types import Actor, DeskMessage, Event, Sender, State
 from app.errors import Conflict, NotFound
 from app.tickets.repository import TicketFilter, TicketRepository
 from app.transcripts.repository import TranscriptRepository
-from app.wiring.desk import HumanDesk
+from app.turns.types import Message
 from app.wiring.erasure import forget_conversations
 from tests.app.desk.building import TENANT, assigned, desk_over, key, queued
 
@@ -57,7 +58,9 @@ async def test_a_deleted_conversation_leaves_nothing_at_the_desk_and_the_bot_ans
     assert await desk.sessions.find(key()) is None
     assert (await said(desk), await desk.sessions.load_history(key())) == ([], [])
     message = Message(TENANT, "s", "在吗")
-    assert await desk.gate.decide_before_answer(message, message.text) is None and not desk.gate.is_silent(message)
+    assert await desk.gate.decide_before_answer(message, Utterance(message.text)) is None and not desk.gate.is_silent(
+        message
+    )
 
 
 async def test_a_session_that_wants_a_skill_goes_to_somebody_who_has_it(desk: HumanDesk) -> None:

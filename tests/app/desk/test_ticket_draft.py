@@ -6,6 +6,7 @@ import pytest
 
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Question
 from agents.understanding.tickets import Category, Priority
+from agents.understanding.utterance import Utterance
 from app.conversations.types import TurnRow
 from app.desk.card import build_card
 from app.desk.ticket_draft import SUBJECT, draft_ticket
@@ -32,24 +33,26 @@ def called(*, instructs: bool = False) -> Answer:
 def test_a_ticket_is_named_by_what_the_customer_wants_to_know(
     text: str, before: list[TurnRow], subject: str, category: Category
 ) -> None:
-    new = draft_ticket(build_card(Question(text), called(), ASKED, before, 0), 0)
+    new = draft_ticket(build_card(Question(Utterance(text)), called(), ASKED, before, 0), 0)
     assert (new.subject, new.category, new.priority) == (subject, category, Priority.NORMAL)
 
 
 def test_the_product_is_named_where_the_question_does_not_name_it() -> None:
     before = [row(1, "我的 DW-450X 装好了", "chitchat"), row(2, "排水管怎么接")]
     assert (
-        draft_ticket(build_card(Question("转人工"), called(), ASKED, before, 0), 0).subject == "排水管怎么接（DW-450X）"
+        draft_ticket(build_card(Question(Utterance("转人工")), called(), ASKED, before, 0), 0).subject
+        == "排水管怎么接（DW-450X）"
     )
     named = [row(1, "dw-450x 的排水管怎么接")]
     assert (
-        draft_ticket(build_card(Question("转人工"), called(), ASKED, named, 0), 0).subject == "dw-450x 的排水管怎么接"
+        draft_ticket(build_card(Question(Utterance("转人工")), called(), ASKED, named, 0), 0).subject
+        == "dw-450x 的排水管怎么接"
     )
 
 
 def test_a_danger_that_care_heard_of_is_a_matter_of_safety_and_urgent() -> None:
     request = HandoffRequest(HandoffReason.HIGH_STAKES, 1)
-    new = draft_ticket(build_card(Question("插座冒烟了，有焦味"), called(instructs=True), request, [], 1), 1)
+    new = draft_ticket(build_card(Question(Utterance("插座冒烟了，有焦味")), called(instructs=True), request, [], 1), 1)
     assert (new.subject, new.category, new.priority) == ("插座冒烟了，有焦味", Category.SAFETY, Priority.URGENT)
 
 
@@ -59,19 +62,19 @@ def test_a_danger_that_care_heard_of_is_a_matter_of_safety_and_urgent() -> None:
 )
 def test_a_ticket_has_the_priority_of_its_queue(urgency: int, priority: Priority) -> None:
     request = HandoffRequest(HandoffReason.EMOTION, urgency)
-    new = draft_ticket(build_card(Question("说好的退款一直没有到"), called(), request, [], urgency), urgency)
+    new = draft_ticket(build_card(Question(Utterance("说好的退款一直没有到")), called(), request, [], urgency), urgency)
     assert (new.priority, new.category) == (priority, Category.COMPLAINT)
 
 
 def test_the_body_is_what_the_customer_said_and_no_outcome_of_ours() -> None:
     new = draft_ticket(
-        build_card(Question("转人工"), called(), ASKED, [row(1, "退货运费谁出"), row(2, "多久退款")], 0), 0
+        build_card(Question(Utterance("转人工")), called(), ASKED, [row(1, "退货运费谁出"), row(2, "多久退款")], 0), 0
     )
     assert new.description == "退货运费谁出\n多久退款\n转人工"
 
 
 def test_what_is_personal_stays_out() -> None:
     new = draft_ticket(
-        build_card(Question("转人工"), called(), ASKED, [row(1, "13800138000 的订单怎么还没发货")], 0), 0
+        build_card(Question(Utterance("转人工")), called(), ASKED, [row(1, "13800138000 的订单怎么还没发货")], 0), 0
     )
     assert "13800138000" not in f"{new.subject}{new.description}"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Proposal, Question, Source
+from agents.understanding.utterance import Utterance
 from app.conversations.types import TurnRow
 from app.db.base import now
 from app.desk.card import build_card
@@ -65,7 +66,7 @@ def test_a_card_tells_what_was_asked_and_tried_without_personal_data() -> None:
         row(1, "我的手机号是13800138000，退货运费谁出", title="退货运费说明"),
         row(2, "谢谢", "chitchat"),
     ]
-    question = Question("转人工，订单号 20260301123456")
+    question = Question(Utterance("转人工，订单号 20260301123456"))
     made = build_card(
         question, answer(Outcome.HANDOFF, "escalation"), HandoffRequest(HandoffReason.ASKED, emotion=0.42), before, 0
     )
@@ -82,5 +83,5 @@ def test_the_card_of_a_complaint_names_what_it_is_about() -> None:
     source = Source(1, "d", "保修期", "", None, "片段", 0.7)
     low = Answer("可能是一年", Outcome.LOW_CONFIDENCE, "knowledge_qa", "knowledge", sources=(source,))
     request = HandoffRequest(HandoffReason.HIGH_STAKES)
-    made = build_card(Question("耳机保修多久", summary="问过发票"), low, request, [], 0)
+    made = build_card(Question(Utterance("耳机保修多久"), summary="问过发票"), low, request, [], 0)
     assert made["question"] == "耳机保修多久" and made["sources"] == ["保修期"] and "问过发票" in made["summary"]

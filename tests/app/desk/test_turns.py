@@ -8,8 +8,8 @@ from typing import Any
 from app.conversations.repository import ConversationRepository
 from app.conversations.turn_log import TurnLog
 from app.db.engine import Database
+from app.desk.human_desk import HumanDesk
 from app.desk.types import Event, Sender, State
-from app.wiring.desk import HumanDesk
 from app.wiring.turns import build_turn_log
 from tests.app.conversations.turns import turn
 from tests.app.desk.building import assigned, key, opening, queued

@@ -7,19 +7,20 @@ import pytest
 from sqlalchemy import update
 
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Question
-from app.chat.session import Message
+from agents.understanding.utterance import Utterance
 from app.db.base import now
 from app.db.engine import Database
+from app.desk.human_desk import HumanDesk
 from app.desk.queue_notices import build_left_notice
 from app.desk.tables import DeskSessionRow, DeskStaff
-from app.desk.types import Event, Sender, State
+from app.desk.types import Sender, State
 from app.errors import Conflict, NotFound
 from app.profiles.repository import ProfileRepository
 from app.retrieval import build_default_profile
 from app.settings import Settings
 from app.tickets.repository import TicketFilter, TicketRepository
 from app.transcripts.repository import TranscriptRepository
-from app.wiring.desk import HumanDesk
+from app.turns.types import Message
 from app.wiring.erasure import forget_conversations
 from tests.app.desk.building import CLOSED_NOW, TENANT, assigned, closed_zone, desk_over, key, queued
 
@@ -49,17 +50,17 @@ async def test_outside_business_hours_the_bot_goes_on_and_a_ticket_stands_for_th
     desk = desk_over(database)
     request = HandoffRequest(HandoffReason.ASKED)
     answer = Answer("好的。", Outcome.HANDOFF, "human_request", "escalation", handoff=request)
-    decided = await desk.gate.decide_after_answer(Message(TENANT, "s", "转人工"), Question("转人工"), answer)
+    decided = await desk.gate.decide_after_answer(Message(TENANT, "s", "转人工"), Question(Utterance("转人工")), answer)
     assert decided.queue is not None and decided.queue.state is State.OUT_OF_HOURS
-    assert decided.opening is not None and decided.opening.event is Event.REQUEST_AFTER_HOURS
+    assert decided.opening is not None and decided.opening.after_hours
     assert decided.queue.ticket and decided.queue.ticket in decided.answer.reply
     assert decided.answer.reply == "好的。" + decided.added
     tickets, _ = await TicketRepository(database).load_page(TENANT, TicketFilter(session_id="s"))
     assert [ticket.number for ticket in tickets] == [decided.queue.ticket]
     session = await queued(desk)
     assert session.state is State.OUT_OF_HOURS and not desk.feed.is_held(key())
-    assert await desk.gate.decide_before_answer(Message(TENANT, "s", "在吗"), "在吗") is None
-    again = await desk.gate.decide_after_answer(Message(TENANT, "s", "转人工"), Question("转人工"), answer)
+    assert await desk.gate.decide_before_answer(Message(TENANT, "s", "在吗"), Utterance("在吗")) is None
+    again = await desk.gate.decide_after_answer(Message(TENANT, "s", "转人工"), Question(Utterance("转人工")), answer)
     assert (again.added, again.opening) == (decided.added, None)  # the same ticket, and when staff are back
     early = await desk.service.accept_session(key(), "amy")  # somebody is at work already
     assert early.state is State.ASSIGNED
@@ -69,7 +70,7 @@ async def test_outside_business_hours_the_customer_leaves_by_saying_so(database:
     await with_hours(database, CLOSED_NOW, zone)
     desk = desk_over(database)
     await queued(desk)
-    held = await desk.gate.decide_before_answer(Message(TENANT, "s", "取消排队"), "取消排队")
+    held = await desk.gate.decide_before_answer(Message(TENANT, "s", "取消排队"), Utterance("取消排队"))
     assert held is not None and not held.forward and held.queue.state is State.BOT
     assert held.answer.reply == build_left_notice()
 

@@ -96,7 +96,8 @@ async def knowledge_base(
         BinRepository(database), knowledge, ingestion, build_bin_days(Settings(_env_file=None), database)
     )
     vocabulary = VocabularyService(database, tokens, indexer, wait_seconds)
-    await indexer.start()
+    await indexer.open_indexes()
+    indexer.start()
     try:
         yield KnowledgeBase(
             database,

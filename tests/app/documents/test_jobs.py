@@ -8,12 +8,13 @@ from sqlalchemy import func, select, update
 
 from app.db.base import now
 from app.db.engine import Database
+from app.db.leased_queue import LeaseLost
 from app.db.tables import OutboxEvent
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_job_rows import FileKey
 from app.documents.repository_jobs import JobFilter, JobRepository, JobRow, RefusedFile
 from app.documents.repository_knowledge import KnowledgeRepository
-from app.documents.repository_queue import FileLeaseLost, JobQueue, record_commit
+from app.documents.repository_queue import JobQueue, record_commit
 from app.documents.tables import IngestionFile, IngestionOriginal
 from app.documents.types import MAX_READER_DEATHS, FileOutcome, FileReport, FileState, Incoming, Labels
 from tests.app.documents.builders import prepared
@@ -122,7 +123,7 @@ async def test_a_cancelled_file_is_not_committed(jobs: Jobs) -> None:
     assert await jobs.states("j") == [FileState.CANCELLED] * 2
     assert (await jobs.get("j")).finished_at is not None
     assert not await jobs.queue.renew_lease(FileKey("t", "j", 0), "w", 1, 2)
-    with pytest.raises(FileLeaseLost):
+    with pytest.raises(LeaseLost):
         await jobs.commit(FileKey("t", "j", 0))
     assert await IndexFeed(jobs.database).load_heads() == {}
     assert await jobs.originals() == 0
@@ -156,7 +157,7 @@ async def test_a_silent_worker_loses_its_file(jobs: Jobs) -> None:
     await jobs.queue.recover_files("w", None)
     assert await jobs.queue.claim("t", "w") is not None
     assert not await jobs.queue.renew_lease(FileKey("t", "j", 0), "silent", 0, 0)
-    with pytest.raises(FileLeaseLost):
+    with pytest.raises(LeaseLost):
         await jobs.commit(FileKey("t", "j", 0), "silent")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, update
 
+from app.db.leased_queue import Backoff
 from app.documents import repository_queue
 from app.documents.jobs import DocumentJobs, compute_eta
 from app.documents.repository_job_rows import FileKey
@@ -184,7 +185,7 @@ async def originals(base: KnowledgeBase) -> int:
 async def test_a_file_at_which_its_reader_dies_is_tried_three_times_and_its_original_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repository_queue, "_FIRST_PAUSE", timedelta())
+    monkeypatch.setattr(repository_queue, "_BACKOFF", Backoff(timedelta()))
     async with knowledge_base(tmp_path) as base:
         prepare, tries = base.ingestor.prepare, 0
 
@@ -210,7 +211,7 @@ async def test_a_file_at_which_its_reader_dies_is_tried_three_times_and_its_orig
 async def test_a_file_waits_while_there_is_no_room_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    monkeypatch.setattr(repository_queue, "_FIRST_PAUSE", timedelta())
+    monkeypatch.setattr(repository_queue, "_BACKOFF", Backoff(timedelta()))
     async with knowledge_base(tmp_path) as base:
         prepare, left = base.ingestor.prepare, [error] * 4
 

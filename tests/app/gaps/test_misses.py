@@ -9,7 +9,6 @@ from sqlalchemy import insert, update
 
 from app.chat.turn_events import build_turn_events
 from app.conversations.tables import Feedback
-from app.conversations.types import NewTurn
 from app.db.base import now
 from app.db.engine import Database
 from app.desk.repository_solutions import SolutionRepository
@@ -24,6 +23,7 @@ from app.gaps.repository_unanswered import count_questions
 from app.gaps.tables import GapItemRow
 from app.gaps.types import DraftOrigin, GapState, Miss, MissReason
 from app.tickets.tables import Ticket, TicketEvent
+from app.turns.types import NewTurn
 from app.types import SessionKey
 from app.wiring.erasure import forget_conversations
 from app.wiring.turns import build_turn_log
@@ -199,7 +199,7 @@ async def test_gaps_are_ranked_by_this_week_and_its_growth(database: Database) -
     await keep(database, *growing, *steady, *repeated)
     await collected(database)
     for turns in (growing, steady, repeated):
-        await gap_of(database, *(f"turn:{one.id}" for one in turns), question=turns[0].question)
+        await gap_of(database, *(f"turn:{one.id}" for one in turns), question=turns[0].utterance.original)
     found, total = await GapRepository(database).load_page("t", EVERYTHING, 0, 10)
     assert total == 3
     assert [(gap.question, gap.counts.customers, gap.counts.week, gap.counts.week_before) for gap in found] == [

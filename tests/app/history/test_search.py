@@ -10,11 +10,11 @@ from sqlalchemy import select
 
 from app.contacts.repository import ContactRepository, build_contact_key
 from app.contacts.tables import ContactLabelRow, ContactRow
-from app.conversations.types import Claim
 from app.db.engine import Database
 from app.desk.types import State
 from app.history.repository import ConversationSearch
 from app.history.types import HistoryFilter, Standing
+from app.turns.types import Claim
 from app.wiring.erasure import forget_and_purge
 from app.wiring.turns import build_turn_log
 from tests.app.conversations.turns import MOMENT, turn

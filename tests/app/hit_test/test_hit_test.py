@@ -8,12 +8,11 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
-from agents.types import Question
 from app.conversations.tables import StoredTurn
 from app.hit_test.drop_reason import Search, Widths, find_drop_reason
 from app.hit_test.trial import Stage, Stored
 from knowledge.filters import EVERYTHING
-from knowledge.types import DocumentMeta
+from knowledge.types import NOT_EMBEDDED, DocumentMeta
 from tests.app.serving import Served, served
 
 RETURNS = "# 退货说明\n\n退款在验货后 1～5 个工作日内原路退回。\n\n## 运费\n\n质量问题的退货运费由商城承担。\n"
@@ -85,7 +84,7 @@ async def test_what_was_expected_is_followed_to_where_it_was_dropped(
 
     parts = await product.container.tenants.get_parts("default")
     found = await parts.retriever.search(QUESTION, explain=True)
-    search = Search(parts.retriever.index.get_snapshot(), Question(QUESTION), EVERYTHING, found)
+    search = Search(parts.retriever.index.get_snapshot(), NOT_EMBEDDED, EVERYTHING, found)
     fresh = Stored(DocumentMeta("d", "新.md", "新"), frozenset({"of the next revision"}), True, None, None)
     assert (await find_drop_reason(fresh, search, Widths(5, 5))).stage is Stage.NOT_INDEXED
 

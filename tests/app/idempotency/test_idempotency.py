@@ -17,7 +17,6 @@ from sqlalchemy import select, update
 
 from app.auth.principal import Role
 from app.conversations.tables import Conversation, StoredTurn
-from app.conversations.types import NewTurn
 from app.db.base import now
 from app.errors import Conflict, Overloaded
 from app.idempotency.repository import RetryRepository
@@ -29,6 +28,7 @@ from app.keys.service import create_key, hash_key
 from app.main import create_app
 from app.settings import Settings
 from app.tickets.tables import Ticket
+from app.turns.types import NewTurn
 from app.wiring.container import Container
 from tests.app.openapi.story import events
 from tests.app.serving import served

@@ -7,9 +7,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from pydantic import BaseModel, Field
 
+from app.db import leased_queue
 from app.db.engine import Database
 from app.errors import Conflict, NotFound
-from app.jobs import repository_queue, service
+from app.jobs import service
 from app.jobs.due import DueRuns
 from app.jobs.repository import RunRepository
 from app.jobs.repository_queue import ClaimedRun, RunQueue
@@ -90,7 +91,7 @@ async def test_a_lease_that_ends_is_taken_over(database: Database, monkeypatch: 
     run = await claimed(database, "silent")
     await queue.recover_runs("b", alone=False)
     assert await queue.claim(KINDS, "b") is None
-    monkeypatch.setattr(repository_queue, "LEASE", timedelta(seconds=-1))
+    monkeypatch.setattr(leased_queue, "LEASE", timedelta(seconds=-1))
     assert await queue.renew_lease(run, "silent", 1, 2)
     await queue.recover_runs("b", alone=False)
     again = await claimed(database, "b")
@@ -106,7 +107,7 @@ async def test_a_lease_of_before_the_clock_was_set_back_is_over(
     queue = RunQueue(database)
     await service_of(database).trigger_run("t", "tidy")
     with monkeypatch.context() as patch:
-        patch.setattr(repository_queue, "LEASE", timedelta(days=1))
+        patch.setattr(leased_queue, "LEASE", timedelta(days=1))
         run = await claimed(database, "killed")
     await queue.recover_runs("b", alone=False)
     assert (await claimed(database, "b")).id == run.id

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from app import work_loop
 from app.db.engine import Database
 from app.errors import Conflict
 from app.jobs import worker as worker_module
@@ -21,7 +22,7 @@ Running = tuple[JobService, JobWorker]
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(JobWorker, "poll_seconds", 0.05)
-    monkeypatch.setattr(worker_module, "BEAT_SECONDS", 0.02)
+    monkeypatch.setattr(work_loop, "BEAT_SECONDS", 0.02)
 
 
 @asynccontextmanager

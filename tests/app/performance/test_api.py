@@ -13,7 +13,6 @@ from fastapi import FastAPI
 from sqlalchemy import func, select
 
 from app.auth.principal import Role
-from app.chat.session import Message
 from app.conversations.tables import StoredTurn
 from app.db.tables import OutboxEvent
 from app.ids import create_id
@@ -23,6 +22,7 @@ from app.main import create_app, open_container
 from app.metrics import STAGES
 from app.outbox import OutboxWorker
 from app.settings import Settings
+from app.turns.types import Message
 from app.types import SessionKey
 from app.wiring.container import Container
 from knowledge.retriever import Retriever

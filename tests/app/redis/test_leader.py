@@ -47,7 +47,7 @@ async def test_the_lock_is_in_redis_and_moves_to_postgresql_while_that_is_away()
         async with postgres_database() as address, replicas(address, server.url, "p") as (one, other):
             assert [await one.try_lead(), await other.try_lead()] == [True, False]
             async with Redis.from_url(server.url) as client:
-                assert await client.get("p:leader") == one.name.encode()
+                assert await client.get("p:leader") == one.token.encode()
             server.kill()
             assert [await other.try_lead(), await one.try_lead(), await other.try_lead()] == [True, False, True]
     finally:

@@ -10,10 +10,9 @@ import pytest
 from app.limits.slots import TurnSlots
 from app.main import open_container
 from app.search.calibration_set import load_calibration_set
-from app.search.service import Searches
 from app.settings import Settings
 from app.wiring.container import Container
-from app.wiring.knowledge import open_knowledge
+from app.wiring.knowledge import build_searches, open_knowledge
 from knowledge.calibration.calibrator import Calibrator
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
@@ -157,7 +156,7 @@ class BrokenEmbedder(HashEmbedder):
 async def test_while_the_embedder_fails_keywords_answer_and_say_so(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.chat.session import Message
+    from app.turns.types import Message
 
     embedder = BrokenEmbedder()
     monkeypatch.setattr("app.wiring.knowledge.get_embedder", lambda *_: embedder)
@@ -202,8 +201,8 @@ async def test_a_calibration_set_that_is_not_there_stops_the_start(settings: Set
 async def test_a_calibration_that_failed_is_made_up_for(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_knowledge(settings, owns_index=True) as base:
         monkeypatch.setattr(type(base.embedder), "embed_questions", unavailable)
-        searches = Searches(settings)
-        search = await searches.open("default", base, settings)
+        searches = build_searches(settings, base)
+        search = await searches.open("default", settings)
         await base.ingestion.add("default", FILES)
         with pytest.raises(NotCalibrated):
             await search.search("质量问题的退货运费由商城承担")

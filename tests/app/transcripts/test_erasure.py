@@ -8,7 +8,6 @@ from sqlalchemy import select
 
 from app.chat.turn_events import KIND, build_turn_events
 from app.conversations.questions import hash_question
-from app.conversations.types import NewTurn
 from app.db import wal
 from app.db.engine import Database
 from app.db.outbox import Outbox
@@ -16,6 +15,7 @@ from app.db.tables import OutboxEvent
 from app.gaps import repository_unanswered as gaps
 from app.gaps.tables import KnowledgeGap
 from app.transcripts.repository import TranscriptRepository
+from app.turns.types import NewTurn
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.events import emit_event
 from app.webhooks.repository import Subscription, WebhookRepository, create_deliveries

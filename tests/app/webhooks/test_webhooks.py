@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, select, update
 
+from app import work_loop
 from app.db.base import now
 from app.db.engine import Database
 from app.db.outbox import Outbox, PendingEvent
@@ -88,7 +89,7 @@ def service(database: Database, sender: WebhookSender) -> WebhookService:
 
 @pytest.fixture
 def worker(database: Database, sender: WebhookSender) -> WebhookWorker:
-    return WebhookWorker(DeliveryRepository(database), sender, max_attempts=3, timeout=2.0)
+    return WebhookWorker(DeliveryRepository(database), sender, max_attempts=3)
 
 
 async def happen(database: Database, tenant: str, event: str, payload: dict[str, Any]) -> None:
@@ -168,7 +169,7 @@ async def test_a_killed_worker_loses_nothing_and_two_workers_send_once(
     await service.create("t", receiver.url, ["ticket.created"], "", SECRET)
     for number in range(6):
         await happen(database, "t", "ticket.created", {"number": number})
-    taken = await DeliveryRepository(database).claim(2, timedelta(minutes=1))  # and then it is killed
+    taken = await DeliveryRepository(database).claim(2, "killed")  # and then it is killed
     assert len(taken) == 2
     assert sum(await asyncio.gather(worker.run_round(), worker.run_round())) == 4
     await hurry(database)
@@ -177,6 +178,28 @@ async def test_a_killed_worker_loses_nothing_and_two_workers_send_once(
         assert len((await connection.execute(pending)).all()) == 2
     assert await worker.run_round() == 2
     assert sorted(json.loads(body)["data"]["number"] for _, body in receiver.got) == list(range(6))
+
+
+async def test_what_is_being_sent_stops_where_its_webhook_is_deleted(
+    database: Database, service: WebhookService, worker: WebhookWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_loop, "BEAT_SECONDS", 0.02)
+    left = asyncio.Event()
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await service.delete("t", hook.id)
+        await reader.read()
+        writer.close()
+        left.set()
+
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    hook = await service.create("t", url, ["ticket.created"], "", SECRET)
+    await happen(database, "t", "ticket.created", {"number": 1})
+    async with server:
+        assert await worker.run_round() == 1
+        await left.wait()
+    assert await worker.run_round() == 0
 
 
 @pytest.mark.parametrize("attempts", [0, 2])

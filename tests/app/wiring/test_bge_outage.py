@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.session import Message
 from app.main import open_container
 from app.settings import Settings
+from app.turns.types import Message
 from app.wiring.container import Container
 from knowledge import checkpoint
 from knowledge.calibration import calibrator

@@ -11,6 +11,7 @@ import pytest
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
+from agents.types import NOTHING_FOUND
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from knowledge.blocks import Block, BlockKind
 from knowledge.chunking import ChunkOptions, split_document
@@ -121,7 +122,7 @@ async def _answers(blocks: Sequence[Block], embedder: Embedder) -> list[str]:
         agent = KnowledgeAgent(retriever, ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
         replies = []
         for question in QUESTIONS:
-            answer = await finish([event async for event in agent.run(ask(question))])
+            answer = await finish([event async for event in agent.run(ask(question), NOTHING_FOUND)])
             replies.append(_spoken(answer.reply))
         return replies
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from agents.types import Question
 from agents.understanding.normalise import compile_whole_word, normalise_text
 from agents.understanding.reading import read
 from knowledge.types import Context
-
-if TYPE_CHECKING:
-    from agents.types import Question
 
 
 def list_earlier_questions(question: Question) -> tuple[str, ...]:
@@ -18,7 +15,7 @@ def list_earlier_questions(question: Question) -> tuple[str, ...]:
     its pictures.
     """
     questions = question.state.context.questions
-    for what in question.reading.withdrawn_words:
+    for what in question.utterance.reading.withdrawn_words:
         questions = tuple(compile_whole_word(what).sub("", before) for before in questions)
     return *questions, *question.pictured
 
@@ -36,8 +33,7 @@ def build_search_context(question: Question) -> Context:
     return replace(
         context,
         questions=questions,
-        message=read(question.normalized_text).text_without_dates,
-        vector=question.context_vector,
+        message=read(question.utterance.normalized).text_without_dates,
     )
 
 
@@ -54,5 +50,4 @@ def build_part_context(question: Question, place: int) -> Context:
         questions=(*context.questions, *(one.text for one in before)),
         subject="" if before else context.subject,
         message=read(part.text).text_without_dates,
-        vector=part.context_vector,
     )

@@ -4,17 +4,10 @@ import json
 
 import pytest
 
-from agents.types import Answer, Outcome, RowSource, Source, Turn
-from agents.understanding.state import (
-    MAX_QUESTION_CHARS,
-    MAX_QUESTIONS,
-    MAX_TOPICS,
-    NOTHING_SAID,
-    OFF_TOPIC_AGENTS,
-    DialogueState,
-    Topic,
-    build_state,
-)
+from agents.dialogue import MAX_QUESTION_CHARS, MAX_QUESTIONS, MAX_TOPICS, OFF_TOPIC_AGENTS, add_turn, build_state
+from agents.types import Answer, Outcome, RowSource, Source
+from agents.understanding.state import NOTHING_SAID, DialogueState, Topic, Turn
+from agents.understanding.utterance import Utterance
 
 EMPTY = DialogueState()
 
@@ -30,51 +23,50 @@ def answer(
 
 
 def test_a_turn_that_was_about_something_is_carried_on() -> None:
-    state = EMPTY.add_turn("怎么退货", answer(source("退货", "流程"), source("退货", "运费"), offers="退款多久到账"))
+    state = add_turn(EMPTY, "怎么退货", answer(source("退货", "流程"), source("退货", "运费"), offers="退款多久到账"))
     assert state.questions == ("怎么退货",)
     assert state.topics == (Topic("退货", ("退货",), (("退货", "流程"), ("退货", "运费"))),)
     assert (state.agent, state.outcome, state.offered) == ("knowledge", "answered", ("退款多久到账",))
 
 
 def test_the_fold_is_pure() -> None:
-    before = EMPTY.add_turn("怎么退货", answer(source("退货")))
+    before = add_turn(EMPTY, "怎么退货", answer(source("退货")))
     kept = before.to_json()
-    assert before.add_turn("运费呢", answer(source("运费"))) == before.add_turn("运费呢", answer(source("运费")))
+    assert add_turn(before, "运费呢", answer(source("运费"))) == add_turn(before, "运费呢", answer(source("运费")))
     assert before.to_json() == kept and EMPTY == NOTHING_SAID == DialogueState()
 
 
 @pytest.mark.parametrize("agent", sorted(OFF_TOPIC_AGENTS))
 def test_small_talk_leaves_the_conversation_where_it_was(agent: str) -> None:
-    before = EMPTY.add_turn("怎么退货", answer(source("退货")))
-    assert before.add_turn("谢谢", answer(agent=agent), "M1") == before
+    before = add_turn(EMPTY, "怎么退货", answer(source("退货")))
+    assert add_turn(before, "谢谢", answer(agent=agent), "M1") == before
 
 
 def test_an_answer_without_documents_leaves_the_topic() -> None:
-    before = EMPTY.add_turn("怎么退货", answer(source("退货")))
-    rows = before.add_turn("我的订单呢", answer(RowSource("orders", "1", {}), agent="business"), "M1")
-    unknown = before.add_turn("那呢", answer(outcome=Outcome.NO_EVIDENCE))
+    before = add_turn(EMPTY, "怎么退货", answer(source("退货")))
+    rows = add_turn(before, "我的订单呢", answer(RowSource("orders", "1", {}), agent="business"), "M1")
+    unknown = add_turn(before, "那呢", answer(outcome=Outcome.NO_EVIDENCE))
     assert rows.topics == unknown.topics == before.topics
     assert (rows.agent, unknown.outcome) == ("business", "no_evidence")
 
 
 def test_the_page_is_no_document() -> None:
-    assert EMPTY.add_turn("这个多少钱", answer(source(""))).topics == ()
+    assert add_turn(EMPTY, "这个多少钱", answer(source(""))).topics == ()
 
 
 def test_only_the_last_turns_are_carried_on_and_of_a_story_its_end() -> None:
     state = EMPTY
     for number in range(9):
-        state = state.add_turn(f"问{number}", answer(source(f"文{number}")))
-    state = state.add_turn("前" * 500 + "怎么办", answer(source("末")))
+        state = add_turn(state, f"问{number}", answer(source(f"文{number}")))
+    state = add_turn(state, "前" * 500 + "怎么办", answer(source("末")))
     assert (len(state.questions), len(state.topics)) == (MAX_QUESTIONS, MAX_TOPICS)
     assert state.questions[-2] == "问8" and state.topics[-1].documents == ("末",)
     assert len(state.questions[-1]) == MAX_QUESTION_CHARS and state.questions[-1].endswith("怎么办")
 
 
 def test_the_search_is_told_the_last_place_and_those_before_it() -> None:
-    state = EMPTY.add_turn("怎么退货", answer(source("退货", "流程"))).add_turn(
-        "保修呢", answer(source("保修", "期限"))
-    )
+    before = add_turn(EMPTY, "怎么退货", answer(source("退货", "流程")))
+    state = add_turn(before, "保修呢", answer(source("保修", "期限")))
     context = state.context
     assert context.questions == ("怎么退货", "保修呢")
     assert context.documents == frozenset({"保修"}) and context.sections == frozenset({("保修", "期限")})
@@ -83,15 +75,15 @@ def test_the_search_is_told_the_last_place_and_those_before_it() -> None:
 
 def test_where_nothing_was_said_there_is_no_context() -> None:
     assert not EMPTY and not EMPTY.context
-    assert EMPTY.add_turn("怎么退货", answer()) and EMPTY.add_turn("怎么退货", answer()).context
+    assert add_turn(EMPTY, "怎么退货", answer()) and add_turn(EMPTY, "怎么退货", answer()).context
 
 
 @pytest.mark.parametrize(
     "state",
     [
         EMPTY,
-        EMPTY.add_turn("怎么退货", answer(source("退货", "流程"), source("运费"), offers="多久到账")),
-        EMPTY.add_turn("我的订单呢", answer(RowSource("orders", "1", {"id": "1"}), agent="business"), "M1"),
+        add_turn(EMPTY, "怎么退货", answer(source("退货", "流程"), source("运费"), offers="多久到账")),
+        add_turn(EMPTY, "我的订单呢", answer(RowSource("orders", "1", {"id": "1"}), agent="business"), "M1"),
     ],
 )
 def test_a_kept_state_comes_back(state: DialogueState) -> None:
@@ -103,19 +95,19 @@ def test_a_turn_that_was_kept_without_one_has_an_empty_state() -> None:
 
 
 def test_rows_are_not_kept() -> None:
-    state = EMPTY.add_turn("我的订单呢", answer(RowSource("orders", "YD1", {"total": "899"}), agent="business"), "M1")
+    state = add_turn(EMPTY, "我的订单呢", answer(RowSource("orders", "YD1", {"total": "899"}), agent="business"), "M1")
     assert "899" not in repr(state) and "YD1" not in repr(state)
 
 
 def test_what_holds_a_members_data_stays_theirs_in_the_turns_after_it() -> None:
-    state = EMPTY.add_turn("订单 YD1 到哪了", answer(RowSource("orders", "YD1", {}), agent="business"), "M1")
+    state = add_turn(EMPTY, "订单 YD1 到哪了", answer(RowSource("orders", "YD1", {}), agent="business"), "M1")
     assert state.member == "M1"
-    assert state.add_turn("退货运费谁出", answer(source("退货"))).member == "M1"
-    assert EMPTY.add_turn("退货运费谁出", answer(source("退货"))).member == ""
+    assert add_turn(state, "退货运费谁出", answer(source("退货"))).member == "M1"
+    assert add_turn(EMPTY, "退货运费谁出", answer(source("退货"))).member == ""
 
 
 def test_what_a_client_tells_gives_questions_alone() -> None:
-    turns = [Turn(f"问{number}" + "长" * 200, "", "答") for number in range(5)]
+    turns = [Turn(Utterance(f"问{number}" + "长" * 200), "答") for number in range(5)]
     state = build_state(turns)
     assert len(state.questions) == MAX_QUESTIONS and all(len(text) == MAX_QUESTION_CHARS for text in state.questions)
     assert state.topics == () and build_state([]) == EMPTY

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from app.generations.engine import Generation
     from app.indexing.indexer import Indexer
     from app.search.service import CalibratedSearch, Searches
-    from app.settings import Settings
     from app.tenants import Tenants
 
 # Chunks whose sentences are embedded between two looks at whether the run was cancelled.
@@ -44,8 +43,6 @@ class ReindexOptions(BaseModel):
 class Reindexer:
     """Of one process. Whoever runs the job says in SQL that the new index answers; other replicas see that and build
     their own in the same way, while their old ones answer.
-
-    over: a search, by a tenant's settings, of an index that nobody is answered from yet.
     """
 
     def __init__(
@@ -55,14 +52,12 @@ class Reindexer:
         indexer: Indexer,
         searches: Searches,
         tenants: Tenants,
-        over: Callable[[Index, Generation, Settings], CalibratedSearch],
     ) -> None:
         self._builder = builder
         self._generations = generations
         self._indexer = indexer
         self._searches = searches
         self._tenants = tenants
-        self._over = over
         self._locks: dict[str, asyncio.Lock] = {}
         self._leaving: set[asyncio.Task[None]] = set()
 
@@ -116,7 +111,7 @@ class Reindexer:
         steps = Steps(progress)
         shadow = await self._builder.build(old.tenant, stored, steps)
         before = (await self._tenants.get_parts(old.tenant)).retriever
-        search = self._over(shadow.served, shadow.generation, before.settings)
+        search = self._searches.create_search(shadow.served, shadow.generation, before.settings)
         try:
             await self._learn(shadow, search, steps)
             chunks = await self._builder.verify(shadow, steps)

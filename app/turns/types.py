@@ -1,0 +1,182 @@
+"""The vocabulary of turns: what a customer sent, and all that is kept of it together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from agents.routing.types import Route
+from agents.types import ModelCall, Page, Usage
+from agents.understanding.state import Turn
+from agents.understanding.utterance import Utterance
+from app.limits.types import NOBODY as UNCOUNTED
+from app.limits.types import Requester
+from app.types import Proof
+from knowledge.filters import Filter
+from knowledge.types import Retrieval
+
+if TYPE_CHECKING:
+    from app.attachments.types import Attachment
+    from app.errors import AppError
+    from app.idempotency.service import RequestAttempt
+    from app.idempotency.types import Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """On what ground something is written into a conversation: looked at before, and again by the transaction.
+
+    `shown` is the digest of the secret that was shown. `issued` is the secret that comes into being with what is
+    written, and `digest` what is stored of it. `expires`: until when a secret of now counts. `first`: nobody had the
+    conversation when it was looked at; `sure`: nor can anybody meanwhile, since the id was made for this. `found`: the
+    conversation was read and is there.
+    """
+
+    caller: str = ""
+    shown: str = ""
+    trusted: bool = True
+    issued: str = field(default="", repr=False)
+    digest: str = ""
+    expires: datetime | None = None
+    first: bool = False
+    sure: bool = False
+    found: bool = False
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the transaction has nothing to check: nobody else can have the conversation, or nobody in particular
+        asks.
+        """
+        return self.sure or (self.trusted and not self.caller)
+
+
+# The claim of a key that needs none, for nobody in particular.
+NOBODY = Claim()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a customer sent. `session_id` names the conversation within its tenant.
+
+    new_session: the id was made for this message, so nothing was said before but what the client itself gives as
+    `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
+    a person is kept once. `proof` is what is shown for the conversation. `sender`: whom it is counted for. `attempt`:
+    keeps the result of a request that may be sent again. `where`: the documents that an answer may rest on.
+    `attachments`: ids of what goes with it; `attached`: the same, once they are known to be this conversation's.
+    `traceparent`: the trace of the caller, as it was sent.
+    """
+
+    tenant: str
+    session_id: str
+    text: str
+    user_id: str = ""
+    channel: str = ""
+    trace_id: str = ""
+    page: Page | None = None
+    new_session: bool = False
+    history: tuple[Turn, ...] = ()
+    client_id: str = ""
+    sender: Requester = UNCOUNTED
+    proof: Proof = Proof()  # noqa: RUF009 - frozen
+    attempt: RequestAttempt | None = None
+    where: Filter = Filter()  # noqa: RUF009 - frozen
+    attachments: tuple[str, ...] = ()
+    attached: tuple[Attachment, ...] = ()
+    traceparent: str = ""
+
+    @property
+    def caller(self) -> str:
+        """See `Question`."""
+        return self.proof.caller
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A request for a person, ready to be written with the turn that made it.
+
+    `after_hours`: nobody is there now; `by_customer`: the customer asks, without the bot.
+    """
+
+    after_hours: bool
+    by_customer: bool
+    reason: str
+    priority: int
+    emotion: float
+    skill: str
+    caller: str
+    card: dict[str, Any]
+    ticket: str
+    notice: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTrace:
+    """How an answer came about, beyond what its response tells. `searched`: None where nothing was; `model`: the name
+    of the one that was asked to write, empty for none. `basis`: see `Routed`. `calls`: of models, in the order in which
+    they ended. `origin`: the turn that it was computed for, of which the rest is told; empty where that is this one.
+    """
+
+    route: Route | None = None
+    searched: Retrieval | None = None
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+    basis: Mapping[str, Any] = field(default_factory=dict)
+    calls: tuple[ModelCall, ...] = ()
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewTurn:
+    """A turn to be kept. `response` is what is sent, as JSON; the conversation is opened by its first turn.
+
+    new_session: the id was made for this turn, so nobody else can know of the session. for_desk: the message goes to
+    the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person; waiting:
+    the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
+    `receipt`: the result of the request that it came with, where that may be sent again;
+    `rows_of` and `state`: see `TurnRow`; `trace_id`: of that request; `trace`: how the answer came about, None where
+    nobody thought about it; `cited`: the documents that the reply cites; `page`: address and title of the page that the
+    customer was on; `attachments`: see `Attachment.build_brief`.
+    """
+
+    tenant: str
+    session_id: str
+    user_id: str
+    channel: str
+    id: str
+    utterance: Utterance
+    reply: str
+    outcome: str
+    response: bytes
+    created_at: datetime
+    agent: str = ""
+    cited: tuple[str, ...] = ()
+    new_session: bool = False
+    cached: bool = False
+    degraded: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    for_desk: bool = False
+    client_id: str = ""
+    opening: Opening | None = None
+    waiting: bool = False
+    claim: Claim = NOBODY
+    receipt: Receipt | None = None
+    rows_of: str = ""
+    state: dict[str, Any] = field(default_factory=dict)
+    trace_id: str = ""
+    trace: TurnTrace | None = None
+    page: tuple[str, str] | None = None
+    attachments: Sequence[dict[str, Any]] = ()
+
+
+class TurnNotKept(Exception):
+    """Turns that cannot be kept; nothing of their transaction is.
+
+    turns: by their ids, with why where somebody else has the conversation, or another attempt of the same request took
+    over; None where its session changed hands.
+    """
+
+    def __init__(self, turns: Mapping[str, AppError | None]) -> None:
+        super().__init__(f"{len(turns)} turns cannot be kept")
+        self.turns = turns
