@@ -1,4 +1,8 @@
-"""A circuit breaker: an endpoint that fails repeatedly is left alone for a while, then tried with one request."""
+"""A circuit breaker: an endpoint that fails repeatedly is left alone for a while, then tried with one request.
+
+The `purgatory` package (3.0.1) was tried: once its time is over it lets all requests at once try, and a request that
+its caller cancels counts as a failure.
+"""
 
 from __future__ import annotations
 

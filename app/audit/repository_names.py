@@ -11,8 +11,7 @@ from app.canned.tables import CannedReplyRow
 from app.db.engine import Database
 from app.desk.tables import DeskStaff, DeskTeamRow
 from app.documents.tables import Document
-from app.evaluation_runs.tables import EvaluationReportRow
-from app.evaluation_sets.tables import EvaluationSetRow
+from app.evaluation.tables import EvaluationReportRow, EvaluationSetRow
 from app.faqs.tables import FaqRow
 from app.history.tables import SavedViewRow
 from app.jobs.tables import JobRunRow

@@ -21,7 +21,7 @@ from app.http.deps import TurnTenant, read_proof
 from app.http.direct import DirectRoute
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import list_failures
-from app.idempotency.header import REPLAYED, build_message_id, hash_body, read_key, retry_key, run_once
+from app.idempotency.header import REPLAYED, build_message_id, build_retry_key, read_key, run_once
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse, RetryKey
 from app.ids import create_id
@@ -134,4 +134,4 @@ async def _build_message(body: ChatRequest, request: Request, tenant: str) -> tu
         where=await filter_from(request, body.filter),
         attachments=tuple(body.attachments),
     )
-    return message, retry_key(request, tenant, own_key, proof, hash_body(body)) if own_key else None
+    return message, build_retry_key(request, tenant, own_key, proof, body)

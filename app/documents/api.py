@@ -34,7 +34,7 @@ from app.http.deps import AdminTenant, StaffTenant, get_caller_name, read_proof
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
-from app.idempotency.header import hash_value, read_key, retry_key, run_once
+from app.idempotency.header import build_retry_key, read_key, run_once
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
 from knowledge.versions import MAX_CHARS
@@ -126,7 +126,7 @@ async def upload_documents(
 
         key = None
         if own_key:
-            key = retry_key(request, tenant, own_key, await read_proof(request), hash_value(sent.build_fingerprint()))
+            key = build_retry_key(request, tenant, own_key, await read_proof(request), sent.build_fingerprint())
         return add_location(await run_once(request, key, work))
 
 

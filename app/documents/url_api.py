@@ -21,7 +21,7 @@ from app.http.deps import AdminTenant, get_caller_name, read_proof
 from app.http.failures import Responses, list_failures
 from app.http.fields import CLEANED, Moment
 from app.http.routes import GuardedRoute
-from app.idempotency.header import hash_value, read_key, retry_key, run_once
+from app.idempotency.header import build_retry_key, read_key, run_once
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
 from app.net.fetcher import Fetched
@@ -108,7 +108,7 @@ async def import_from_url(
 
     key = None
     if own_key := read_key(request):
-        key = retry_key(request, tenant, own_key, await read_proof(request), hash_value([body.model_dump(mode="json")]))
+        key = build_retry_key(request, tenant, own_key, await read_proof(request), [body.model_dump(mode="json")])
     return add_location(await run_once(request, key, work))
 
 

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import comb
 
 from app.evaluation.judgement import TurnVerdict
 from app.evaluation.results import TurnResult
+from knowledge.evaluation.significance import sign_test
 
 _DATED = re.compile(r"\d{8,}")
 _RANK = {TurnVerdict.WRONG: 0, TurnVerdict.PARTLY: 1, TurnVerdict.CORRECT: 2}
@@ -69,13 +69,6 @@ def compare_results(before: Sequence[TurnResult], after: Sequence[TurnResult]) -
         sign_test(gained, lost),
         len(before) + len(after) - 2 * len(turns),
     )
-
-
-def sign_test(gained: int, lost: int) -> float:
-    """Two-sided probability of a split at least as uneven, each side being equally likely; 1.0 of nothing."""
-    total = gained + lost
-    tail = sum(comb(total, k) for k in range(min(gained, lost) + 1))
-    return min(1.0, float(2 * tail / 2**total))
 
 
 def _find_effect(before: TurnResult, after: TurnResult) -> TurnEffect:

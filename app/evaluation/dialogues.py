@@ -99,7 +99,7 @@ def build_row(dialogue: Dialogue) -> dict[str, Any]:
 
 def _build_turn_row(turn: LabelledTurn) -> dict[str, Any]:
     expect = turn.expect
-    told = {
+    expected = {
         "kind": sorted(expect.kinds),
         "must_any": [list(group) for group in expect.must_any],
         "must_not": list(expect.must_not),
@@ -108,7 +108,7 @@ def _build_turn_row(turn: LabelledTurn) -> dict[str, Any]:
         "note": expect.note,
         "date_dependent": expect.date_dependent,
     }
-    return {"say": turn.say, "tag": turn.tag, "expect": told} | ({"page": asdict(turn.page)} if turn.page else {})
+    return {"say": turn.say, "tag": turn.tag, "expect": expected} | ({"page": asdict(turn.page)} if turn.page else {})
 
 
 def _parse_turn(name: str, turn: Mapping[str, Any]) -> LabelledTurn:

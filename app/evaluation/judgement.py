@@ -117,40 +117,40 @@ class Judgement:
         return self.verdict is TurnVerdict.CORRECT
 
 
-def judge_reply(expect: Expectation, heard: JudgedReply) -> Judgement:
+def judge_reply(expect: Expectation, reply: JudgedReply) -> Judgement:
     """The verdict on one turn, and which of the known ways of being wrong it is."""
-    if heard.outcome == Outcome.HANDOFF and not PERSON & expect.kinds:
-        return Judgement(TurnVerdict.WRONG, "swallowed by the queue", swallowed=True, brush_off=heard.brushes_off)
-    said = fold_text(heard.text)
+    if reply.outcome == Outcome.HANDOFF and not PERSON & expect.kinds:
+        return Judgement(TurnVerdict.WRONG, "swallowed by the queue", swallowed=True, brush_off=reply.brushes_off)
+    said = fold_text(reply.text)
     banned = [text for text in expect.must_not if contains_text(said, text)]
-    verdict, why = (TurnVerdict.WRONG, f"holds {banned}") if banned else _find_verdict(expect, heard, said)
-    brush_off = verdict is not TurnVerdict.CORRECT and heard.brushes_off
-    invented = expect.kinds <= SILENT and bool(heard.kinds & FACTS)
+    verdict, why = (TurnVerdict.WRONG, f"holds {banned}") if banned else _find_verdict(expect, reply, said)
+    brush_off = verdict is not TurnVerdict.CORRECT and reply.brushes_off
+    invented = expect.kinds <= SILENT and bool(reply.kinds & FACTS)
     return Judgement(verdict, why, false_answer=invented or (bool(banned) and not brush_off), brush_off=brush_off)
 
 
-def _find_verdict(expect: Expectation, heard: JudgedReply, said: str) -> tuple[TurnVerdict, str]:
-    fit = heard.kinds & expect.kinds
+def _find_verdict(expect: Expectation, reply: JudgedReply, said: str) -> tuple[TurnVerdict, str]:
+    fit = reply.kinds & expect.kinds
     if not fit:
-        return TurnVerdict.WRONG, f"{'+'.join(sorted(heard.kinds))}, not {'|'.join(sorted(expect.kinds))}"
+        return TurnVerdict.WRONG, f"{'+'.join(sorted(reply.kinds))}, not {'|'.join(sorted(expect.kinds))}"
     if expect.kinds & FACTS and not fit & FACTS:  # a refusal that is right too owes no facts
         return TurnVerdict.CORRECT, ""
     missing = [group for group in expect.must_any if not any(contains_text(said, text) for text in group)]
-    if _is_astray(expect, heard):
+    if _is_astray(expect, reply):
         return TurnVerdict.WRONG, f"lacks {missing}" if missing else f"cites none of {list(expect.sources)}"
     if not missing:
         return TurnVerdict.CORRECT, ""
     return TurnVerdict.PARTLY if len(missing) < len(expect.must_any) else TurnVerdict.WRONG, f"lacks {missing}"
 
 
-def _is_astray(expect: Expectation, heard: JudgedReply) -> bool:
+def _is_astray(expect: Expectation, reply: JudgedReply) -> bool:
     """Whether documents are cited, and none of those that hold the answer."""
-    return bool(heard.documents and (expect.sources or expect.documents)) and not any(find_right_sources(expect, heard))
+    return bool(reply.documents and (expect.sources or expect.documents)) and not any(find_right_sources(expect, reply))
 
 
-def find_right_sources(expect: Expectation, heard: JudgedReply) -> list[bool]:
+def find_right_sources(expect: Expectation, reply: JudgedReply) -> list[bool]:
     """Of every document that is cited, whether it is one of those that hold the answer."""
     wanted = [fold_text(place) for place in expect.sources]
-    ids = heard.ids or ("",) * len(heard.documents)
-    cited = zip(map(fold_text, heard.documents), ids, strict=True)
+    ids = reply.ids or ("",) * len(reply.documents)
+    cited = zip(map(fold_text, reply.documents), ids, strict=True)
     return [id in expect.documents or any(part in place for part in wanted) for place, id in cited]

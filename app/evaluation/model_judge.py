@@ -13,8 +13,7 @@ from agents.llm.replies import UnreadableReply
 from agents.passages.sentences import split_sentences
 from agents.types import Source
 from app.evaluation.grounding import find_cited_chunks
-from app.evaluation.playback import PlayedTurn
-from app.evaluation.results import TurnResult
+from app.evaluation.results import PlayedTurn, TurnResult
 from app.evaluation.text_match import remove_marks
 from knowledge.types import Chunk
 
@@ -30,17 +29,17 @@ class ModelJudge:
         """Of the model."""
         return str(getattr(self._critic.model, "name", ""))
 
-    async def judge_turn(self, played: PlayedTurn, result: TurnResult, chunks: Sequence[Chunk]) -> TurnResult:
+    async def judge_turn(self, played: PlayedTurn, chunks: Sequence[Chunk]) -> TurnResult:
         """With faithfulness and relevance: of answers that cite passages, as far as the model's words can be read.
 
         Of a long answer the first MAX_CLAIMS sentences count.
         """
-        fragments = _find_cited(played, chunks)
+        result, fragments = played.result, _find_cited(played, chunks)
         claims = _split_claims(result.reply)
-        if not fragments or not claims:
+        if result.unfounded is None or not fragments or not claims:
             return result
         try:
-            words, _ = await self._critic.judge(played.said, result.reply, claims, fragments)
+            words, _ = await self._critic.judge(result.say, result.reply, claims, fragments)
             critique = read_critique(words, len(claims), list(fragments))
         except (GenerationError, UnreadableReply) as error:
             logger.opt(exception=error).warning("a reply of an evaluation is not judged by the model")
@@ -56,7 +55,7 @@ def _split_claims(reply: str) -> list[str]:
 
 def _find_cited(played: PlayedTurn, chunks: Sequence[Chunk]) -> dict[int, Chunk]:
     """By the number that the reply gives it; the customer's page, which is 0, is no passage."""
-    sources = played.told.answer.sources if played.told.answer else ()
+    sources = played.response.answer.sources if played.response.answer else ()
     found: dict[int, Chunk] = {}
     for source in sources:
         stood_for = find_cited_chunks(source, chunks) if isinstance(source, Source) and source.index else []

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from app.evaluation.dialogues import Dialogue, LabelledTurn
-from app.evaluation.grounding import find_unfounded
-from app.evaluation.judgement import FACTS, JudgedReply, Judgement, judge_reply
-from app.evaluation.types import EvaluatedProduct, ProductReply
-
-
-@dataclass(frozen=True, slots=True)
-class PlayedTurn:
-    """A labelled turn and what came of it. `said` is the message as it was sent; `unfounded` what the answer made up,
-    None where it was none; `seconds` until the whole reply was there.
-    """
-
-    dialogue: str
-    labelled: LabelledTurn
-    said: str
-    told: ProductReply
-    heard: JudgedReply
-    judgement: Judgement
-    unfounded: tuple[str, ...] | None = None
-    seconds: float = 0.0
+from app.evaluation.judgement import JudgedReply
+from app.evaluation.results import PlayedTurn, build_result
+from app.evaluation.types import EvaluatedProduct
 
 
 async def play_dialogues(
@@ -43,7 +26,7 @@ async def play_dialogues(
         for turn in dialogue.turns:
             done = await _play_turn(product, dialogue, turn, today)
             played.append(done)
-            if done.judgement.swallowed or (done.heard.queued and turn is dialogue.turns[-1]):
+            if done.result.swallowed or (done.reply.queued and turn is dialogue.turns[-1]):
                 await product.leave_queue(dialogue.id)
             progress(1)
     return played
@@ -52,8 +35,7 @@ async def play_dialogues(
 async def _play_turn(product: EvaluatedProduct, dialogue: Dialogue, turn: LabelledTurn, today: date) -> PlayedTurn:
     said = turn.fill_dates(today)
     began = time.perf_counter()
-    told = await product.ask(dialogue.id, said, user_id=dialogue.user_id, page=turn.page)
+    response = await product.ask(dialogue.id, said, user_id=dialogue.user_id, page=turn.page)
     seconds = time.perf_counter() - began
-    heard = JudgedReply.from_response(told.body)
-    invented = find_unfounded(heard.text, told.grounds, rows=heard.rows) if heard.kinds & FACTS else None
-    return PlayedTurn(dialogue.id, turn, said, told, heard, judge_reply(turn.expect, heard), invented, seconds)
+    reply = JudgedReply.from_response(response.body)
+    return PlayedTurn(turn, response, reply, build_result(dialogue.id, turn, said, response, reply, seconds))

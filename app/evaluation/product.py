@@ -65,8 +65,8 @@ class Product:
                 elif isinstance(event, TurnDone):
                     done = event
         except (KnowledgeError, AgentError, AppError) as error:
-            told = describe(error)
-            return ProductReply({"outcome": f"HTTP {told.status}", "reply": told.message}, route=route)
+            problem = describe(error)
+            return ProductReply({"outcome": f"HTTP {problem.status}", "reply": problem.message}, route=route)
         if done is None:
             raise RuntimeError("a turn ended without its final event")
         grounds = text, *self._collect_grounds(done.answer, found, page), *_list_own_facts(done)

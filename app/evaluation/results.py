@@ -1,26 +1,35 @@
-"""What is kept of a played turn, and the figures of many."""
+"""What is kept of a played turn, the figures of many, and what a person reads about a failure."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import mean, quantiles
-from typing import Any
+from typing import Any, NamedTuple
 
-from app.evaluation.judgement import FACTS, TurnVerdict, find_right_sources
-from app.evaluation.playback import PlayedTurn
+from app.evaluation.dialogues import Expectation, LabelledTurn
+from app.evaluation.grounding import find_unfounded
+from app.evaluation.judgement import FACTS, JudgedReply, TurnVerdict, find_right_sources, judge_reply
+from app.evaluation.types import ProductReply
+from knowledge.evaluation.metrics import compute_mean, compute_percentiles
+
+
+class CitedDocument(NamedTuple):
+    """A document that a reply cites; place: its title and heading, document_id: "" for the customer's page."""
+
+    place: str
+    document_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
     """One labelled turn and what came of it. case and turn: the id of its conversation, and its number there from 1.
 
-    unfounded: see `PlayedTurn`. precision: share of the cited documents that are right; recall: 1.0 where one of the
-    right ones is cited, else 0.0; both None where no document is labelled, or none is cited. faithfulness: share of the
-    sentences that the cited passages say, relevance: 0 to 1, both as a model judges, None where none did. probability:
-    the confidence of the reply. sources: title, heading and document id of what it cites. degraded: what was out of
-    order, "error" where there was no reply at all.
+    unfounded: what the answer made up, None where it was none. precision: share of the cited documents that are right;
+    recall: 1.0 where one of the right ones is cited, else 0.0; both None where no document is labelled, or none is
+    cited. faithfulness: share of the sentences that the cited passages say, relevance: 0 to 1, both as a model judges,
+    None where none did. probability: the confidence of the reply. degraded: what was out of order, "error" where there
+    was no reply at all.
     """
 
     case: str
@@ -31,7 +40,7 @@ class TurnResult:
     why: str
     outcome: str
     reply: str
-    sources: tuple[tuple[str, str], ...] = ()
+    sources: tuple[CitedDocument, ...] = ()
     rows: bool = False
     unfounded: tuple[str, ...] | None = None
     swallowed: bool = False
@@ -51,31 +60,45 @@ class TurnResult:
         return self.verdict is TurnVerdict.CORRECT
 
 
-def build_result(played: PlayedTurn) -> TurnResult:
-    """Without what a model may judge besides."""
-    data, heard, judgement = played.told.body.get("data") or {}, played.heard, played.judgement
-    precision, recall = _measure_citations(played)
+@dataclass(frozen=True, slots=True)
+class PlayedTurn:
+    """A labelled turn, what came back, and what is kept of both."""
+
+    labelled: LabelledTurn
+    response: ProductReply
+    reply: JudgedReply
+    result: TurnResult
+
+
+def build_result(
+    case: str, labelled: LabelledTurn, said: str, response: ProductReply, reply: JudgedReply, seconds: float
+) -> TurnResult:
+    """Without what a model may judge besides. case: the id of the conversation; said: the message as it was sent;
+    seconds: until the whole reply was there.
+    """
+    data, judgement = response.body.get("data") or {}, judge_reply(labelled.expect, reply)
+    precision, recall = _measure_citations(labelled.expect, reply)
     return TurnResult(
-        case=played.dialogue,
-        turn=int(played.labelled.id.rpartition(".")[2]),
-        say=played.said,
-        tag=played.labelled.tag,
+        case=case,
+        turn=int(labelled.id.rpartition(".")[2]),
+        say=said,
+        tag=labelled.tag,
         verdict=judgement.verdict,
         why=judgement.why,
-        outcome=heard.outcome,
-        reply=heard.text,
-        sources=tuple(zip(heard.documents, heard.ids, strict=True)),
-        rows=heard.rows,
-        unfounded=played.unfounded,
+        outcome=reply.outcome,
+        reply=reply.text,
+        sources=tuple(CitedDocument(*cited) for cited in zip(reply.documents, reply.ids, strict=True)),
+        rows=reply.rows,
+        unfounded=find_unfounded(reply.text, response.grounds, rows=reply.rows) if reply.kinds & FACTS else None,
         swallowed=judgement.swallowed,
         false_answer=judgement.false_answer,
         brush_off=judgement.brush_off,
         probability=float(data.get("confidence") or 0.0),
-        seconds=round(played.seconds, 4),
+        seconds=round(seconds, 4),
         precision=precision,
         recall=recall,
         trace=data.get("trace_id") or "",
-        degraded=tuple(data.get("degraded") or ()) if played.told.answer else ("error",),
+        degraded=tuple(data.get("degraded") or ()) if response.answer else ("error",),
     )
 
 
@@ -96,52 +119,87 @@ def compute_figures(results: Sequence[TurnResult]) -> dict[str, Any]:
     return {
         "conversations": len(by_case),
         "turns": len(results),
-        "correct": _share_correct(results),
+        "correct": _count_correct(results),
         "partly": sum(one.verdict is TurnVerdict.PARTLY for one in results),
-        "accuracy": compute_share(_share_correct(results), len(results)),
-        "false_answers": compute_share(sum(one.false_answer for one in results), len(results)),
+        "accuracy": compute_mean(one.correct for one in results) or 0.0,
+        "false_answers": compute_mean(one.false_answer for one in results) or 0.0,
         "brush_offs": sum(one.brush_off for one in results),
         "swallowed": sum(one.swallowed for one in results),
-        "conversations_clean": sum(_share_correct(turns) == len(turns) for turns in by_case.values()),
+        "conversations_clean": sum(_count_correct(turns) == len(turns) for turns in by_case.values()),
         "answers": len(answers),
-        "hallucination_rate": compute_share(sum(bool(one.unfounded) for one in answers), len(answers)),
-        "citation_precision": _compute_mean(one.precision for one in results),
-        "citation_recall": _compute_mean(one.recall for one in results),
+        "hallucination_rate": compute_mean(bool(one.unfounded) for one in answers) or 0.0,
+        "citation_precision": compute_mean(one.precision for one in results),
+        "citation_recall": compute_mean(one.recall for one in results),
         "judged": sum(one.faithfulness is not None for one in results),
         "degraded": sum(bool(one.degraded) for one in results),
-        "faithfulness": _compute_mean(one.faithfulness for one in results),
-        "relevance": _compute_mean(one.relevance for one in results),
-        "seconds": _compute_spread([one.seconds for one in results]),
+        "faithfulness": compute_mean(one.faithfulness for one in results),
+        "relevance": compute_mean(one.relevance for one in results),
+        "seconds": compute_percentiles([one.seconds for one in results]),
         "by_tag": {
-            tag: {"correct": _share_correct(turns), "turns": len(turns)} for tag, turns in sorted(by_tag.items())
+            tag: {"correct": _count_correct(turns), "turns": len(turns)} for tag, turns in sorted(by_tag.items())
         },
     }
 
 
-def compute_share(part: int, whole: int) -> float:
-    """0.0 of nothing."""
-    return round(part / whole, 4) if whole else 0.0
+def build_report(played: Sequence[PlayedTurn]) -> dict[str, Any]:
+    """See `compute_figures`."""
+    return compute_figures([turn.result for turn in played])
 
 
-def _measure_citations(played: PlayedTurn) -> tuple[float | None, float | None]:
-    expect, heard = played.labelled.expect, played.heard
-    if not (expect.sources or expect.documents) or not heard.kinds & FACTS:
+def build_turn_row(turn: PlayedTurn) -> dict[str, Any]:
+    """One turn with all that is known of it, as JSON."""
+    data, kept = turn.response.body.get("data") or {}, turn.result
+    return {
+        "id": turn.labelled.id,
+        **{name: getattr(kept, name) for name in ("tag", "say", "verdict", "why", "outcome", "reply")},
+        "sources": [cited.place for cited in kept.sources] + ["[SQL]"] * kept.rows,
+        "unfounded": list(kept.unfounded or ()),
+        "trace": {
+            "route": turn.response.route,
+            **{
+                name: data[name] for name in ("intent", "agent", "confidence", "decision", "degraded") if data.get(name)
+            },
+        },
+    }
+
+
+def describe_failures(played: Iterable[PlayedTurn]) -> list[str]:
+    """What a person reads about each turn that is not correct, a paragraph each."""
+    return [_write_paragraph(build_turn_row(turn)) for turn in played if not turn.result.correct]
+
+
+def check_report(report: Mapping[str, Any], fail_under: float | None, fail_over: float | None) -> list[str]:
+    """Why figures of conversations are not good enough, in Chinese; nothing where they are.
+
+    fail_under: the least share of correct turns; fail_over: the largest share of false answers; None asks for nothing.
+    """
+    reasons = []
+    if fail_under is not None and report["accuracy"] < fail_under:
+        reasons.append(f"没有通过：正确 {report['accuracy']:.4f}，低于 --fail-under {fail_under:g}")
+    if fail_over is not None and report["false_answers"] > fail_over:
+        reasons.append(f"没有通过：误答 {report['false_answers']:.4f}，高于 --fail-over {fail_over:g}")
+    return reasons
+
+
+def _measure_citations(expect: Expectation, reply: JudgedReply) -> tuple[float | None, float | None]:
+    if not (expect.sources or expect.documents) or not reply.kinds & FACTS:
         return None, None
-    right = find_right_sources(expect, heard)
+    right = find_right_sources(expect, reply)
     return (sum(right) / len(right) if right else None), float(any(right))
 
 
-def _compute_mean(values: Iterable[float | None]) -> float | None:
-    there = [value for value in values if value is not None]
-    return round(mean(there), 4) if there else None
-
-
-def _compute_spread(seconds: Sequence[float]) -> dict[str, float]:
-    if len(seconds) < 2:
-        return dict.fromkeys(("p50", "p95"), seconds[0] if seconds else 0.0)
-    cuts = quantiles(seconds, n=20, method="inclusive")
-    return {"p50": round(cuts[9], 3), "p95": round(cuts[18], 3)}
-
-
-def _share_correct(results: Iterable[TurnResult]) -> int:
+def _count_correct(results: Iterable[TurnResult]) -> int:
     return sum(one.correct for one in results)
+
+
+def _write_paragraph(row: Mapping[str, Any]) -> str:
+    trace = "，".join(f"{name} {value}" for name, value in row["trace"].items() if value)
+    lines = [
+        f"{row['id']} {row['verdict']} [{row['tag']}] {row['say']}",
+        row["why"],
+        f"{row['outcome']}：{row['reply']}",
+        f"来源：{'；'.join(row['sources']) or '无'}",
+        *([f"没有依据：{'、'.join(row['unfounded'])}"] if row["unfounded"] else []),
+        trace,
+    ]
+    return "\n  ".join(line.replace("\n", "\n    ") for line in lines)

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from fastapi import APIRouter, Request, Response
 
 from app.hit_test.batch import COLUMNS, build_cells, read_questions
-from app.hit_test.batch_schemas import BatchSearchRequest, BatchSearchResponse
-from app.hit_test.schemas import SearchRequest, SearchResponse, draft_choice
+from app.hit_test.schemas import (
+    BatchSearchRequest,
+    BatchSearchResponse,
+    SearchRequest,
+    SearchResponse,
+)
 from app.hit_test.trial import Trial, TrialResult
 from app.http.deps import StaffTenant, Wired
 from app.http.failures import Responses, list_failures
@@ -61,7 +65,7 @@ async def search_knowledge(
     if not body.drafts:  # which may be all that has such a label
         await wiring.filters.require(tenant, trial.where)
     async with wiring.limits.slots.open_slot(tenant, request.state.sender.key):
-        trying = await wiring.canaries.open_trial(tenant, draft_choice(body.drafts)) if body.drafts else None
+        trying = await wiring.canaries.open_trial(tenant, body.draft_keys) if body.drafts else None
         tried = await wiring.hit_test.run(tenant, trial, trying)
     return SearchResponse.from_result(tried, body.top_k, explain=body.explain)
 
@@ -71,7 +75,9 @@ async def search_many(
     body: BatchSearchRequest, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> BatchSearchResponse:
     """Tries many questions as the chat takes them, each in a place of its own."""
-    tried = await _run_trials(wiring, tenant, request.state.sender.key, body.build_trials())
+    tried = await _run_trials(
+        wiring, tenant, request.state.sender.key, [one.build_trial(body.decide) for one in body.questions]
+    )
     return BatchSearchResponse.from_results(tried)
 
 
@@ -93,8 +99,7 @@ async def search_file(
     The bytes of the file may also be the whole body.
     """
     content = await read_sent_file(request)
-    rows = await read_questions(content, build_sheet_reader(request, wiring.document_reader, tenant), decide=decide)
-    trials = [row.trial for row in rows]
+    trials = await read_questions(content, build_sheet_reader(request, wiring.document_reader, tenant), decide=decide)
     tried = await _run_trials(wiring, tenant, request.state.sender.key, trials)
     name = f"hit-test.{format}"
     cells = list(map(build_cells, trials, tried))

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from app.errors import InvalidRequest
-from app.hit_test.trial import Expected, Trial, TrialResult
+from app.hit_test.schemas import MAX_QUESTIONS, BatchQuestionIn
+from app.hit_test.trial import Trial, TrialResult
 from app.http.sheets import SheetReader
+from app.problems import describe_problem
+from knowledge.evaluation.rows import parse_lines
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.office_kinds import OLD_OFFICE
 from knowledge.sheets import SheetOptions, Spreadsheet
-from knowledge.text import clean
 
-MAX_QUESTIONS = 200
-MAX_CHARS = 2000
-MAX_HISTORY = 10
 COLUMNS = (
     *("question", "history", "verdict", "confidence", "intents", "rejected", "document_id", "title", "text"),
     *("expected", "stage", "explanation", "degraded"),
@@ -32,15 +31,7 @@ _OPTIONS = SheetOptions(rows=MAX_QUESTIONS + 1)
 _NAMED = re.compile("|".join(_QUESTION), re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class BatchRow:
-    """A question of a file by its number there, 1 being the first row or line."""
-
-    number: int
-    trial: Trial
-
-
-async def read_questions(content: bytes, read_sheet: SheetReader, *, decide: bool) -> list[BatchRow]:
+async def read_questions(content: bytes, read_sheet: SheetReader, *, decide: bool) -> list[Trial]:
     """Of JSONL, of CSV or XLSX with a column `question` or 问题, or of a text with a question a line; what it is the
     bytes say. Raises InvalidRequest for what cannot be tried, InvalidDocument.
     """
@@ -51,32 +42,31 @@ async def read_questions(content: bytes, read_sheet: SheetReader, *, decide: boo
 
 def build_cells(trial: Trial, tried: TrialResult) -> list[str | float]:
     """A row of COLUMNS."""
-    found, best = tried.found, next(iter(tried.found.candidates), None)
-    expected = trial.expected
+    found, best, expected, dropped = tried.found, tried.best_chunk, trial.expected, tried.dropped
     return [
         trial.text,
         "\n".join(trial.history),
         found.verdict.value,
         round(found.confidence, 4),
-        "+".join(tried.decision.intents) if tried.decision else "",
+        "+".join(tried.intents),
         tried.rejected.value if tried.rejected else "",
-        best.chunk.document.id if best else "",
-        best.chunk.document.title if best else "",
-        best.chunk.text if best else "",
+        best.document.id if best else "",
+        best.document.title if best else "",
+        best.text if best else "",
         (expected.chunk_id or expected.document_id) if expected else "",
-        tried.dropped.stage.value if tried.dropped else "",
-        tried.dropped.explanation if tried.dropped else "",
+        dropped.stage.value if dropped else "",
+        dropped.explanation if dropped else "",
         "、".join(tried.degraded),
     ]
 
 
-def _check_questions(found: Iterator[tuple[int, dict[str, Any]]], decide: bool) -> list[BatchRow]:
-    rows = [BatchRow(number, _build_trial(number, row, decide)) for number, row in found]
-    if not rows:
+def _check_questions(found: Iterator[tuple[int, dict[str, Any]]], decide: bool) -> list[Trial]:
+    trials = [_build_trial(number, row, decide) for number, row in found]
+    if not trials:
         raise InvalidRequest("文件里没有问题", field="file")
-    if len(rows) > MAX_QUESTIONS:
+    if len(trials) > MAX_QUESTIONS:
         raise InvalidRequest(f"一次最多试 {MAX_QUESTIONS} 问", most=MAX_QUESTIONS)
-    return rows
+    return trials
 
 
 def _split_lines(content: bytes) -> list[str]:
@@ -109,13 +99,7 @@ def _read_table(sheet: Spreadsheet) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _read_jsonl(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise InvalidRequest(f"第 {number} 行不是 JSON", row=number) from error
+    for number, row in parse_lines(lines):
         if not isinstance(row, dict):
             raise InvalidRequest(f"第 {number} 行不是 JSON 对象", row=number)
         question = next((row[name] for name in _QUESTION if name in row), "")
@@ -123,14 +107,10 @@ def _read_jsonl(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _build_trial(number: int, row: dict[str, Any], decide: bool) -> Trial:
-    history = row.get("history") or []
-    told = (row["question"], row.get("document_id") or "", row.get("chunk_id") or "")
-    if not isinstance(history, list) or not all(isinstance(text, str) for text in (*history, *told)):
-        raise InvalidRequest(f"第 {number} 行的问题要是文字，history 要是一列文字", row=number)
-    question, document, chunk = (clean(text).strip() for text in told)
-    if not question:
-        raise InvalidRequest(f"第 {number} 行没有问题", row=number)
-    if len(history) > MAX_HISTORY or any(len(text) > MAX_CHARS for text in (question, *history)):
-        raise InvalidRequest(f"第 {number} 行：一句最多 {MAX_CHARS} 字，之前的话最多 {MAX_HISTORY} 句", row=number)
-    expected = Expected(document, chunk) if document or chunk else None
-    return Trial(question, tuple(history), decide=decide, expected=expected)
+    why = {name: row[name] for name in ("document_id", "chunk_id") if row.get(name)}
+    told = {"query": row["question"], "history": row.get("history") or [], "why": why or None}
+    try:
+        return BatchQuestionIn.model_validate(told).build_trial(decide)
+    except ValidationError as error:
+        message = "；".join(f"{item['loc'][0]} {describe_problem(item)}" for item in error.errors()[:3])
+        raise InvalidRequest(f"第 {number} 行：{message}", row=number) from error

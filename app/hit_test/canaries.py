@@ -18,14 +18,6 @@ from knowledge.index import Snapshot, has_vectors
 from knowledge.ingest import PreparedDocument, tokenize_texts
 
 
-@dataclass(frozen=True, slots=True)
-class DraftChoice:
-    """Which versions to try: those named, each a document and a number, or the newest open ones of all documents."""
-
-    keys: tuple[tuple[str, int], ...] = ()
-    every: bool = False
-
-
 class DraftSource(Protocol):
     """Reads versions."""
 
@@ -64,9 +56,9 @@ class Canaries:
         self._tenants = tenants
         self._drafts = drafts
 
-    async def open_trial(self, tenant: str, choice: DraftChoice) -> TrialSearch:
-        """Raises NotFound, Conflict, KnowledgeError."""
-        found = tuple(await self._drafts.load_versions(tenant, None if choice.every else choice.keys))
+    async def open_trial(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> TrialSearch:
+        """keys: see `DraftSource`. Raises NotFound, Conflict, KnowledgeError."""
+        found = tuple(await self._drafts.load_versions(tenant, keys))
         if not found:
             raise Conflict("没有还没发布的草稿可试", code="no_drafts")
         retriever = (await self._tenants.get_parts(tenant)).retriever

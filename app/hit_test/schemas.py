@@ -1,21 +1,29 @@
-"""Bodies of the hit test."""
+"""Bodies of the hit test, of one question and of many."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from agents.screening.types import Reason
 from app.conversations.schemas import DecisionOut
-from app.hit_test.canaries import DraftChoice
-from app.hit_test.trial import Dropped, Expected, Stage, Trial, TrialResult
+from app.hit_test.trial import Expected, Stage, Trial, TrialResult
 from app.http.fields import CLEANED, VISIBLE, WHOLE
 from app.search.filter_requests import FilterIn
 from app.search.schemas import CandidateOut, EvidenceOut
 from app.search.waterfall import build_waterfall
 from app.traces.schemas import RouteOut
 from app.traces.types import route_fields
+from knowledge.types import GateVerdict
+
+# Of one request or file.
+MAX_QUESTIONS = 200
+# Of a piece that is shown for one question of many.
+MAX_TEXT_CHARS = 200
+Message = Annotated[str, CLEANED, Field(min_length=1, max_length=2000)]
 
 
 class ExpectedIn(BaseModel):
@@ -38,6 +46,10 @@ class ExpectedIn(BaseModel):
             raise ValueError("document_id 与 chunk_id 至少给一个")
         return self
 
+    @property
+    def expected(self) -> Expected:
+        return Expected(self.document_id, self.chunk_id)
+
 
 class DraftKeyIn(BaseModel):
     """A version of a document."""
@@ -48,13 +60,6 @@ class DraftKeyIn(BaseModel):
 
 # Versions, each of another document; true stands for the newest open one of every document.
 DraftsIn = Annotated[list[DraftKeyIn], Field(min_length=1, max_length=50)] | Literal[True]
-
-
-def draft_choice(drafts: list[DraftKeyIn] | Literal[True]) -> DraftChoice:
-    """Which versions to try."""
-    if drafts is True:
-        return DraftChoice(every=True)
-    return DraftChoice(tuple((draft.document_id, draft.version) for draft in drafts))
 
 
 class SearchRequest(BaseModel):
@@ -75,6 +80,11 @@ class SearchRequest(BaseModel):
         None, description="当作已经发布来试的版本：一个列表；true 为每篇文档最新的、还没发布的版本。对话不受影响"
     )
 
+    @property
+    def draft_keys(self) -> list[tuple[str, int]] | None:
+        """Which versions to try; None for the newest open ones of all documents."""
+        return [(draft.document_id, draft.version) for draft in self.drafts] if isinstance(self.drafts, list) else None
+
     def build_trial(self) -> Trial:
         """What is to be tried."""
         return Trial(
@@ -83,12 +93,14 @@ class SearchRequest(BaseModel):
             where=self.filter.filter(),
             explain=self.explain,
             decide=self.decide,
-            expected=Expected(self.why.document_id, self.why.chunk_id) if self.why else None,
+            expected=self.why.expected if self.why else None,
         )
 
 
 class DroppedOut(BaseModel):
     """Where the way of what was expected ended."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     stage: Stage = Field(
         description="停在哪一步：not_found 知识库里没有，not_indexed 还没进索引，filtered 不在有效期或限定的范围内，"
@@ -100,10 +112,6 @@ class DroppedOut(BaseModel):
     vector_rank: int | None = Field(description="按意思排在第几；没有召回时为在整个知识库里的名次，500 名以后为 null")
     keyword_rank: int | None = Field(description="按字词排在第几；没有召回时同上")
     probability: float | None
-
-    @classmethod
-    def from_dropped(cls, dropped: Dropped) -> Self:
-        return cls.model_validate(dropped, from_attributes=True)
 
 
 class SearchResponse(EvidenceOut):
@@ -133,6 +141,83 @@ class SearchResponse(EvidenceOut):
             rejected=tried.rejected,
             decision=DecisionOut.model_validate(tried.decision.to_json()) if tried.decision else None,
             route=RouteOut.model_validate(route_fields(tried.turn.route)) if tried.turn else None,
-            why=DroppedOut.from_dropped(tried.dropped) if tried.dropped else None,
+            why=DroppedOut.model_validate(tried.dropped) if tried.dropped else None,
             **told,
+        )
+
+
+class BatchQuestionIn(BaseModel):
+    """A question, after others if wanted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: Message = Field(description="要试的问题")
+    history: list[Message] = Field(default=[], max_length=10, description="之前问过的话，先问的在前")
+    why: ExpectedIn | None = Field(None, description="应当命中的文档或片段：看它停在哪一步")
+
+    def build_trial(self, decide: bool) -> Trial:
+        """What is to be tried. decide: who would answer too."""
+        expected = self.why.expected if self.why else None
+        return Trial(self.query, tuple(self.history), decide=decide, expected=expected)
+
+
+class BatchSearchRequest(BaseModel):
+    """Questions to try."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    questions: list[BatchQuestionIn] = Field(min_length=1, max_length=MAX_QUESTIONS, description="要试的问题")
+    decide: StrictBool = Field(False, description="为 true 时像对话那样决定由谁回答")
+
+
+class BatchFindingOut(BaseModel):
+    """What came of a question."""
+
+    query: str
+    verdict: GateVerdict = Field(description="pass：会回答；clarify：会反问；refuse：没有依据")
+    confidence: float = Field(description="校准后的把握")
+    intents: list[str] = Field(description="由谁回答；没有要求决定时为空")
+    rejected: Reason | None = Field(description="对话不会受理这句话的原因；受理时为 null")
+    document_id: str | None
+    title: str | None
+    chunk_id: str | None
+    text: str | None = Field(description="最好的片段，最多 200 字")
+    stage: Stage | None = Field(description="应当命中的停在哪一步；没有问起时为 null")
+    explanation: str = Field(description="一句中文说明；没有问起时为空")
+    degraded: list[str] = Field(description="当时用不上的部件")
+
+    @classmethod
+    def from_result(cls, tried: TrialResult) -> Self:
+        best, dropped = tried.best_chunk, tried.dropped
+        return cls(
+            query=tried.text,
+            verdict=tried.found.verdict,
+            confidence=round(tried.found.confidence, 4),
+            intents=list(tried.intents),
+            rejected=tried.rejected,
+            document_id=best.document.id if best else None,
+            title=best.document.title if best else None,
+            chunk_id=best.id if best else None,
+            text=best.text[:MAX_TEXT_CHARS] if best else None,
+            stage=dropped.stage if dropped else None,
+            explanation=dropped.explanation if dropped else "",
+            degraded=list(tried.degraded),
+        )
+
+
+class BatchSearchResponse(BaseModel):
+    """In the order of the questions."""
+
+    counts: dict[GateVerdict, int] = Field(description="每种结论各有几问")
+    stages: dict[Stage, int] = Field(description="应当命中的各停在哪一步，各有几问")
+    questions: list[BatchFindingOut]
+
+    @classmethod
+    def from_results(cls, tried: Sequence[TrialResult]) -> Self:
+        verdicts = Counter(one.found.verdict for one in tried)
+        stages = Counter(one.dropped.stage for one in tried if one.dropped)
+        return cls(
+            counts={verdict: verdicts[verdict] for verdict in GateVerdict},
+            stages=dict(stages),
+            questions=list(map(BatchFindingOut.from_result, tried)),
         )

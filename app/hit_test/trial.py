@@ -11,7 +11,7 @@ from agents.decision import Decision
 from agents.screening.types import Reason
 from agents.turn_evidence import TurnEvidence
 from knowledge.filters import EVERYTHING, Filter
-from knowledge.types import DocumentMeta, Retrieval
+from knowledge.types import Chunk, DocumentMeta, Retrieval
 
 
 class Stage(StrEnum):
@@ -88,3 +88,13 @@ class TrialResult:
     turn: TurnEvidence | None = None
     decision: Decision | None = None
     dropped: Dropped | None = None
+
+    @property
+    def best_chunk(self) -> Chunk | None:
+        """The first that was found."""
+        return self.found.candidates[0].chunk if self.found.candidates else None
+
+    @property
+    def intents(self) -> tuple[str, ...]:
+        """Who would answer; empty where nobody decided."""
+        return self.decision.intents if self.decision else ()

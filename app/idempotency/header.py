@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -21,6 +20,7 @@ from app.types import Proof
 HEADER = "Idempotency-Key"
 REPLAYED = {"Idempotency-Replayed": "true"}
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # Fields that may be others when a request is sent again: proofs are renewed, and the key is not what is asked.
 _PROOFS = {"user_token", "session_token", "client_id"}
 _LONGEST_ID = 64
@@ -44,26 +44,25 @@ def build_message_id(key: str) -> str:
     return key if len(key) <= _LONGEST_ID else hashlib.sha256(key.encode()).hexdigest()
 
 
-def retry_key(request: Request, tenant: str, key: str, proof: Proof, body: str) -> RetryKey:
-    """What the request is known by. body: the digest of what is asked. Raises Forbidden where anybody might guess
-    the key: whoever proves nothing needs one that nobody else can have.
+def build_retry_key(request: Request, tenant: str, key: str, proof: Proof, body: Any) -> RetryKey | None:
+    """Builds what a request is known by; None without a key.
+
+    Args:
+        body: What is asked.
+
+    Raises:
+        Forbidden: Where anybody might guess the key: whoever proves nothing needs one that nobody else can have.
     """
-    if not proof.trusted and not proof.caller and not proof.token and not _is_uuid(key):
+    if not key:
+        return None
+    if not proof.trusted and not proof.caller and not proof.token and not _UUID.fullmatch(key):
         raise Forbidden(f"没有会话凭据时，{HEADER} 须是一个随机的 UUID。", code="idempotency_key_not_uuid")
     principal: Principal = request.state.principal
     route = getattr(request.scope.get("route"), "path", request.url.path)
     whose = [request.method, route, principal.key, proof.caller, proof.token, key]
-    return RetryKey(tenant, hashlib.sha256(orjson.dumps(whose)).hexdigest(), body, key)
-
-
-def hash_body(body: BaseModel) -> str:
-    """Of what is asked, whatever the order and spelling of its fields."""
-    return hash_value(body.model_dump(mode="json", exclude=_PROOFS))
-
-
-def hash_value(value: Any) -> str:
-    """Of a JSON value; surrogates may stand in it."""
-    return hashlib.sha256(repr(value).encode(errors="surrogatepass")).hexdigest()
+    asked = repr(body.model_dump(mode="json", exclude=_PROOFS) if isinstance(body, BaseModel) else body)
+    digest, content = hashlib.sha256(orjson.dumps(whose)), hashlib.sha256(asked.encode(errors="surrogatepass"))
+    return RetryKey(tenant, digest.hexdigest(), content.hexdigest(), key)
 
 
 async def run_once(
@@ -71,19 +70,19 @@ async def run_once(
 ) -> Response:
     """The response of the first attempt; without a key, of this one. Raises Conflict, and what the work raises."""
     if key is None:
-        return answer(await work(None))
+        return build_response(await work(None))
     retries: Retries = request.app.state.container.retries
     attempt = await retries.begin(key)
     if isinstance(attempt, KeptResponse):
-        return answer(attempt, REPLAYED)
+        return build_response(attempt, REPLAYED)
     async with attempt:
         reply = await work(attempt)
         await attempt.finish(reply)
-    return answer(reply)
+    return build_response(reply)
 
 
-def answer(reply: KeptResponse, headers: dict[str, str] | None = None) -> Response:
-    """The reply as it is sent."""
+def build_response(reply: KeptResponse, headers: dict[str, str] | None = None) -> Response:
+    """Builds the response that carries a reply."""
     body = add_token(reply.body, reply.token)
     return Response(body, status_code=reply.status, media_type=JSON if body else None, headers=headers)
 
@@ -91,10 +90,3 @@ def answer(reply: KeptResponse, headers: dict[str, str] | None = None) -> Respon
 def add_token(body: bytes, token: str) -> bytes:
     """A JSON object with the session's secret as its last field."""
     return b'%s,"session_token":"%s"}' % (body[:-1], token.encode()) if token else body
-
-
-def _is_uuid(key: str) -> bool:
-    try:
-        return str(uuid.UUID(key)) == key.lower()
-    except ValueError:
-        return False

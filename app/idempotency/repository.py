@@ -1,63 +1,53 @@
-"""Where requests and their results are kept."""
+"""Where requests and their results are kept, of all tenants; a digest means something only within one."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, select, tuple_, update
 
 from app.db.base import is_due, now
-from app.db.engine import Database, insert_into
+from app.db.engine import insert_into
 from app.idempotency.tables import IdempotentRequest as Table
-from app.idempotency.types import LIFETIME, Receipt, RetryKey
+from app.idempotency.types import KeptResponse, Receipt, RetryKey
+
+# How long a request is remembered.
+LIFETIME = timedelta(hours=24)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownRequest:
-    """A request that came before. status: of its result, None while it runs."""
+def begin(connection: Connection, key: RetryKey, owner: str, lease: timedelta) -> KeptResponse | bool | None:
+    """Starts an attempt at a request.
 
-    body_digest: str
-    owner: str
-    status: int | None
-    body: bytes
-    sealed: bytes
+    Returns:
+        True where `owner` may run it: it never came, long ago, or its attempt died with its process. False while
+        another attempt runs. Its result where there is one. None where the key came with another body.
+    """
+    moment = now()
+    values = {"body_digest": key.body, "owner": owner, "until": moment + lease, "status": None, "created_at": moment}
+    values |= {"body": b"", "sealed": b"", "session_id": ""}
+    over = (Table.created_at <= moment - LIFETIME) | (Table.status.is_(None) & is_due(Table.until, lease))
+    row = insert_into(connection, Table).values(tenant_id=key.tenant, digest=key.digest, **values)
+    row = row.on_conflict_do_update(index_elements=["tenant_id", "digest"], set_=values, where=over)
+    if connection.execute(row).rowcount:
+        return True
+    columns = Table.body_digest, Table.owner, Table.status, Table.body, Table.sealed
+    known = connection.execute(select(*columns).where(_match_key(key))).one()
+    if known.body_digest != key.body:
+        return None
+    if known.status is None:
+        return False
+    token = apply_pad(key.secret, known.owner, known.sealed).decode()
+    return KeptResponse(known.status, known.body, token, written=True)
 
 
-class RetryRepository:
-    """Of all tenants; a digest means something only within one."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def begin(self, key: RetryKey, owner: str, lease: timedelta) -> KnownRequest | None:
-        """None where `owner` may run it: it never came, long ago, or its attempt died; else what is known of it."""
-        return await self._database.transact(lambda connection: _begin(connection, key, owner, lease))
-
-    async def find(self, key: RetryKey) -> KnownRequest | None:
-        """What is known of a request."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(_select_known(key))).first()
-        return KnownRequest(*row[:5]) if row else None
-
-    async def renew(self, attempts: Mapping[str, RetryKey], lease: timedelta) -> None:
-        """These attempts live, by their owners."""
-        rows = tuple_(Table.tenant_id, Table.digest).in_([(key.tenant, key.digest) for key in attempts.values()])
-        theirs = rows & Table.owner.in_(attempts) & Table.status.is_(None)
-        change = update(Table).where(theirs).values(until=now() + lease)
-        await self._database.transact(lambda connection: connection.execute(change) and None, durable=False)
-
-    async def finish(self, receipt: Receipt) -> None:
-        """Keeps a result that no other transaction kept; that of another attempt stays."""
-        await self._database.transact(lambda connection: settle(connection, [receipt]))
-
-    async def release(self, key: RetryKey, owner: str) -> None:
-        """The attempt failed: the next one begins anew."""
-        async with self._database.write() as connection:
-            mine = _match_owner(key.tenant, key.digest, owner) & Table.status.is_(None)
-            await connection.execute(delete(Table).where(mine))
+def renew(connection: Connection, attempts: Mapping[str, RetryKey], lease: timedelta) -> None:
+    """These attempts live, by their owners."""
+    rows = tuple_(Table.tenant_id, Table.digest).in_([(key.tenant, key.digest) for key in attempts.values()])
+    theirs = rows & Table.owner.in_(attempts) & Table.status.is_(None)
+    connection.execute(update(Table).where(theirs).values(until=now() + lease))
 
 
 def settle(connection: Connection, receipts: Iterable[Receipt]) -> list[Receipt]:
@@ -66,11 +56,18 @@ def settle(connection: Connection, receipts: Iterable[Receipt]) -> list[Receipt]
     """
     lost = []
     for receipt in receipts:
-        values = {name: getattr(receipt, name) for name in ("status", "body", "sealed", "session_id")}
-        mine = _match_owner(receipt.tenant, receipt.digest, receipt.owner)
-        if not connection.execute(update(Table).where(mine).values(values)).rowcount:
+        key, reply = receipt.key, receipt.reply
+        sealed = apply_pad(key.secret, receipt.owner, reply.token.encode())
+        change = update(Table).where(_match_key(key), Table.owner == receipt.owner)
+        values = {"status": reply.status, "body": reply.body, "sealed": sealed, "session_id": reply.session_id}
+        if not connection.execute(change.values(values)).rowcount:
             lost.append(receipt)
     return lost
+
+
+def release(connection: Connection, key: RetryKey, owner: str) -> None:
+    """The attempt failed: the next one begins anew."""
+    connection.execute(delete(Table).where(_match_key(key), Table.owner == owner, Table.status.is_(None)))
 
 
 def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> None:
@@ -78,41 +75,16 @@ def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> None
     connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.session_id.in_(sessions)))
 
 
-def _begin(connection: Connection, key: RetryKey, owner: str, lease: timedelta) -> KnownRequest | None:
-    moment = now()
-    values: dict[str, Any] = {
-        "body_digest": key.body,
-        "owner": owner,
-        "until": moment + lease,
-        "status": None,
-        "body": b"",
-        "sealed": b"",
-        "session_id": "",
-        "created_at": moment,
-    }
-    row = insert_into(connection, Table).values(tenant_id=key.tenant, digest=key.digest, **values)
-    if connection.execute(row.on_conflict_do_nothing()).rowcount:
-        return None
-    found = connection.execute(_select_known(key).with_for_update()).one()
-    if not _is_over(found, lease):
-        return KnownRequest(*found[:5])
-    connection.execute(update(Table).where(_match_digest(key.tenant, key.digest)).values(values))
-    return None
+def apply_pad(secret: str, nonce: str, token: bytes) -> bytes:
+    """A token under a pad that only the client's own key opens, and back again: tables hold no secrets of sessions.
+
+    The pad is an HMAC-SHA-512 (RFC 2104) over a nonce that is used once; a token is shorter than the 64 bytes.
+    """
+    pad = hmac.digest(secret.encode(), nonce.encode(), hashlib.sha512)
+    if len(token) > len(pad):
+        raise ValueError("the token is longer than the pad")
+    return bytes(left ^ right for left, right in zip(token, pad, strict=False))
 
 
-def _is_over(row: Any, lease: timedelta) -> bool:
-    """Whether it counts no more: too old, or its attempt died with its process."""
-    return bool(row.created_at <= now() - LIFETIME or (row.status is None and is_due(row.until, lease)))
-
-
-def _select_known(key: RetryKey) -> Any:
-    columns = Table.body_digest, Table.owner, Table.status, Table.body, Table.sealed, Table.until, Table.created_at
-    return select(*columns).where(_match_digest(key.tenant, key.digest))
-
-
-def _match_digest(tenant: str, digest: str) -> ColumnElement[bool]:
-    return (Table.tenant_id == tenant) & (Table.digest == digest)
-
-
-def _match_owner(tenant: str, digest: str, owner: str) -> ColumnElement[bool]:
-    return _match_digest(tenant, digest) & (Table.owner == owner)
+def _match_key(key: RetryKey) -> ColumnElement[bool]:
+    return (Table.tenant_id == key.tenant) & (Table.digest == key.digest)

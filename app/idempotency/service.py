@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
-from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from loguru import logger
 
 from app.db.base import LEASE
+from app.db.engine import Database
 from app.errors import Conflict, Overloaded
-from app.idempotency.repository import KnownRequest, settle
-from app.idempotency.types import KeptResponse, Receipt, RetryKey, apply_pad
+from app.idempotency.repository import begin, release, renew, settle
+from app.idempotency.types import KeptResponse, Receipt, RetryKey
 from app.ids import create_id
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 T = TypeVar("T")
 # How long a retry waits for the first attempt; proxies wait for a minute.
@@ -23,27 +26,16 @@ WAIT_SECONDS = 55.0
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
 
 
-class Requests(Protocol):
-    """Where requests are kept, see `RetryRepository`."""
-
-    async def begin(self, key: RetryKey, owner: str, lease: timedelta) -> KnownRequest | None: ...
-
-    async def renew(self, attempts: Mapping[str, RetryKey], lease: timedelta) -> None: ...
-
-    async def finish(self, receipt: Receipt) -> None: ...
-
-    async def release(self, key: RetryKey, owner: str) -> None: ...
-
-
 class Retries:
     """wait: see WAIT_SECONDS; lease: see `app.db.base.LEASE`."""
 
-    def __init__(self, requests: Requests, *, wait: float = WAIT_SECONDS, lease: timedelta = LEASE) -> None:
-        self._requests = requests
+    def __init__(self, database: Database, *, wait: float = WAIT_SECONDS, lease: timedelta = LEASE) -> None:
+        self.database = database
+        # Attempts that run in this process, by their owners: one statement says of all that they live.
+        self.live: dict[str, RetryKey] = {}
         self._wait = wait
         self._lease = lease
-        self._kept: set[asyncio.Task[None]] = set()
-        self._live: dict[str, RetryKey] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._renewing: asyncio.Task[None] | None = None
 
     async def begin(self, key: RetryKey) -> RequestAttempt | KeptResponse:
@@ -51,85 +43,68 @@ class Retries:
         request, or its first attempt takes too long.
         """
         owner, pause = create_id(), FIRST_LOOK
+        start = partial(begin, key=key, owner=owner, lease=self._lease)
         deadline = asyncio.get_running_loop().time() + self._wait
-        while (known := await self._requests.begin(key, owner, self._lease)) is not None:
-            if known.body_digest != key.body:
-                raise Conflict(
-                    "这个 Idempotency-Key 已用于另一个内容不同的请求，请换一个。", code="idempotency_key_reused"
-                )
-            if known.status is not None:
-                token = apply_pad(key.secret, known.owner, known.sealed).decode()
-                return KeptResponse(known.status, known.body, token, written=True)
+        while (known := await self.database.transact(start)) is False:
             if asyncio.get_running_loop().time() + pause > deadline:
                 raise Conflict("同一个请求还在处理，请稍后用同一个 Idempotency-Key 再试。", code="request_in_progress")
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_LOOK)
-        return RequestAttempt(self._requests, key, owner, self._keep_alive(owner, key))
+        if known is None:
+            message = "这个 Idempotency-Key 已用于另一个内容不同的请求，请换一个。"
+            raise Conflict(message, code="idempotency_key_reused")
+        return known if isinstance(known, KeptResponse) else RequestAttempt(self, key, owner)
 
-    def keep(self, work: Coroutine[Any, Any, None]) -> None:
+    def keep(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Runs to its end, whoever leaves; `close` ends it."""
         task = asyncio.create_task(work, name="idempotent")
-        self._kept.add(task)
-        task.add_done_callback(self._kept.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def close(self) -> None:
         """Ends what runs; it begins anew when it is asked for again."""
-        tasks = [*self._kept, *([self._renewing] if self._renewing else [])]
-        for task in tasks:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    @contextmanager
-    def _keep_alive(self, owner: str, key: RetryKey) -> Iterator[None]:
-        """Says, within the block, that an attempt lives: one statement for all of this process."""
-        self._live[owner] = key
+    def keep_alive(self, owner: str, key: RetryKey) -> None:
+        """Says that an attempt lives, until it is `live` no more."""
+        self.live[owner] = key
         if self._renewing is None or self._renewing.done():
-            self._renewing = asyncio.create_task(self._renew(), name="renew-idempotent")
-        try:
-            yield
-        finally:
-            del self._live[owner]
+            self._renewing = self.keep(self._renew())
 
     async def _renew(self) -> None:
         """Until none lives."""
-        while True:
+        while self.live:
             await asyncio.sleep(self._lease.total_seconds() / 4)
-            if not self._live:
-                return
             try:
-                await self._requests.renew(dict(self._live), self._lease)
+                change = partial(renew, attempts=dict(self.live), lease=self._lease)
+                await self.database.transact(change, durable=False)
             except Exception:  # the database may be away for a moment; the lease is some tries long
                 logger.exception("leases of requests cannot be renewed")
-
-
-def build_taken_over() -> Overloaded:
-    """What an attempt that lost its place is told; sent again, the request returns the result of the other."""
-    return Overloaded("这个请求已由它的一次重发接着办理，请用同一个 Idempotency-Key 再试。", code="request_taken_over")
 
 
 class RequestAttempt:
     """One run of a request: `async with` says all the while that it lives, and releases it where nothing was kept."""
 
-    def __init__(self, requests: Requests, key: RetryKey, owner: str, living: AbstractContextManager[None]) -> None:
-        """living: says that it does, within its block."""
-        self._requests = requests
+    def __init__(self, retries: Retries, key: RetryKey, owner: str) -> None:
+        self._retries = retries
         self._key = key
         self._owner = owner
-        self._living = living
         self._finished = False
 
     def build_receipt(self, reply: KeptResponse) -> Receipt:
         """The result, to be kept by the transaction that does the work."""
-        key, token = self._key, apply_pad(self._key.secret, self._owner, reply.token.encode())
-        return Receipt(key.tenant, key.digest, self._owner, reply.status, reply.body, token, reply.session_id)
+        return Receipt(self._key, self._owner, reply)
 
-    def build_keeper(self, reply: Callable[[T], KeptResponse]) -> Callable[[Any, T], None]:
+    def build_keeper(self, reply: Callable[[T], KeptResponse]) -> Callable[[Connection, T], None]:
         """What keeps the result within the transaction that does the work, given its connection and what came of it;
         `finish` is then told that it is `written`. Raises Overloaded where another attempt took its place: the work is
         not to be kept either.
         """
 
-        def keep(connection: Any, made: T) -> None:
+        def keep(connection: Connection, made: T) -> None:
             if settle(connection, [self.build_receipt(reply(made))]):
                 raise build_taken_over()
 
@@ -140,22 +115,25 @@ class RequestAttempt:
         if reply.status >= 300:
             return
         if not reply.written:
-            await self._requests.finish(self.build_receipt(reply))
+            await self._retries.database.transact(partial(settle, receipts=[self.build_receipt(reply)]))
         self._finished = True
 
     async def __aenter__(self) -> Self:
-        self._living.__enter__()
+        self._retries.keep_alive(self._owner, self._key)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._living.__exit__(None, None, None)
+    async def __aexit__(self, *_: object) -> None:
+        del self._retries.live[self._owner]
         if not self._finished:
             await asyncio.shield(self._release())
 
     async def _release(self) -> None:
         try:
-            await self._requests.release(self._key, self._owner)
+            await self._retries.database.transact(partial(release, key=self._key, owner=self._owner))
         except Exception:  # the database may be away; then the lease ends by itself
             logger.exception("a request that failed cannot be let go")
+
+
+def build_taken_over() -> Overloaded:
+    """What an attempt that lost its place is told; sent again, the request returns the result of the other."""
+    return Overloaded("这个请求已由它的一次重发接着办理，请用同一个 Idempotency-Key 再试。", code="request_taken_over")

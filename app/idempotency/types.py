@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from dataclasses import dataclass, field
-from datetime import timedelta
 
-# How long a request is remembered.
-LIFETIME = timedelta(hours=24)
 JSON = "application/json"
 
 
@@ -39,23 +34,8 @@ class KeptResponse:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A result as it is kept. owner: the attempt that it belongs to; sealed: the token under a pad."""
+    """The result of the attempt that is known as `owner`, to be kept."""
 
-    tenant: str
-    digest: str
+    key: RetryKey
     owner: str
-    status: int
-    body: bytes
-    sealed: bytes
-    session_id: str
-
-
-def apply_pad(secret: str, nonce: str, token: bytes) -> bytes:
-    """A token under a pad that only the client's own key opens, and back again: tables hold no secrets of sessions.
-
-    The pad is an HMAC-SHA-512 (RFC 2104) over a nonce that is used once; a token is shorter than the 64 bytes.
-    """
-    pad = hmac.digest(secret.encode(), nonce.encode(), hashlib.sha512)
-    if len(token) > len(pad):
-        raise ValueError("the token is longer than the pad")
-    return bytes(left ^ right for left, right in zip(token, pad, strict=False))
+    reply: KeptResponse

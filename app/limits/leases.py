@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import ExitStack
 from typing import Protocol
 
 from app.limits.types import LimitKind
@@ -15,26 +16,18 @@ from app.limits.types import LimitKind
 LeaseRequest = tuple[LimitKind, Hashable, int]
 
 
-class Lease:
-    """Something that is open. A context: it is over when the context is."""
-
-    __slots__ = ("_over",)
+class Lease(ExitStack):
+    """Something that is open. It is over when it is released, or when the context is."""
 
     def __init__(self, over: Callable[[], None] | None = None) -> None:
         """over: called once, when it is released; None for what is not counted."""
-        self._over = over
+        super().__init__()
+        if over is not None:
+            self.callback(over)
 
     def release(self) -> None:
         """It is closed; to say so again changes nothing."""
-        over, self._over = self._over, None
-        if over is not None:
-            over()
-
-    def __enter__(self) -> Lease:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
+        self.close()
 
 
 class Leases(Protocol):

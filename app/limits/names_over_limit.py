@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+
+from cachetools import TLRUCache
 
 from app.limits.types import LimitKind
 from app.limits.windows import MAX_NAMES, Wanted
@@ -16,28 +17,17 @@ class NamesOverLimit:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, size: int = MAX_NAMES) -> None:
-        """size: names that are kept; beyond them those are forgotten that were told first."""
+        """size: names that are kept; beyond them those are forgotten that were told of and asked about first."""
         self._clock = clock
-        self._size = size
-        self._until: OrderedDict[tuple[LimitKind, Hashable], float] = OrderedDict()
+        self._until = TLRUCache[tuple[LimitKind, Hashable], float](size, ttu=lambda _, until, now: until, timer=clock)
 
     def find_first(self, wanted: Sequence[Wanted]) -> tuple[LimitKind, float] | None:
         """See `Counters.count_names`: of those that are over their limits the first; None where none is known to be."""
-        if not self._until:
-            return None
-        now = self._clock()
         for kind, name, _ in wanted:
-            until = self._until.get((kind, name))
-            if until is None:
-                continue
-            if until > now:
-                return kind, until - now
-            del self._until[kind, name]
+            if (until := self._until.get((kind, name))) is not None:
+                return kind, until - self._clock()
         return None
 
     def record_over(self, kind: LimitKind, name: Hashable, seconds: float) -> None:
         """A name is over its limit for so long."""
         self._until[kind, name] = self._clock() + seconds
-        self._until.move_to_end((kind, name))
-        if len(self._until) > self._size:
-            self._until.popitem(last=False)

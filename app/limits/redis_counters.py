@@ -14,7 +14,7 @@ from app.redis.server import RedisServer
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-# The windows of `Windows.count`, by the clock of Redis; one step, whoever else counts at the same moment.
+# The windows of `MemoryCounters.count`, by the clock of Redis; one step, whoever else counts at the same moment.
 SCRIPT = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000

@@ -41,18 +41,18 @@ for _, key in ipairs(KEYS) do
 end
 return 0
 """
-RENEW = """
+# Renews leases for so many seconds, or gives them back for none.
+KEEP = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
 local seconds = tonumber(ARGV[1])
 for i, key in ipairs(KEYS) do
-  redis.call('ZADD', key, now + seconds, ARGV[1 + i])
-  redis.call('PEXPIRE', key, math.ceil(seconds * 1000))
-end
-"""
-GIVE_BACK = """
-for i, key in ipairs(KEYS) do
-  redis.call('ZREM', key, ARGV[i])
+  if seconds > 0 then
+    redis.call('ZADD', key, now + seconds, ARGV[1 + i])
+    redis.call('PEXPIRE', key, math.ceil(seconds * 1000))
+  else
+    redis.call('ZREM', key, ARGV[1 + i])
+  end
 end
 """
 
@@ -124,24 +124,24 @@ class RedisLeases:
     async def _send_returned(self) -> None:
         while self._closed:
             closed, self._closed = self._closed, {}
-            await self._run_script(GIVE_BACK, closed)
+            await self._keep_leases(closed, 0)
         self._telling = None
 
     async def _renew_leases(self) -> None:
         while True:
             await asyncio.sleep(self._round_seconds)
             before = dict(self._open)
-            await self._run_script(RENEW, before, self._seconds)
+            await self._keep_leases(before, self._seconds)
             for name in before.keys() - self._open.keys():  # closed meanwhile, and perhaps written down again
                 self._return_later(name, before[name])
 
-    async def _run_script(self, script: str, leases: dict[str, list[str]], *arguments: float) -> None:
+    async def _keep_leases(self, leases: dict[str, list[str]], seconds: float) -> None:
         pairs = [(key, name) for name, keys in leases.items() for key in keys]
         for start in range(0, len(pairs), _AT_ONCE):
             keys, names = zip(*pairs[start : start + _AT_ONCE], strict=True)
 
             async def run_part(client: Redis, keys: tuple[str, ...] = keys, names: tuple[str, ...] = names) -> None:
-                await client.eval(script, len(keys), *keys, *arguments, *names)  # type: ignore[arg-type, misc]
+                await client.eval(KEEP, len(keys), *keys, seconds, *names)  # type: ignore[arg-type, misc]
 
             await self._server.ask(run_part, _do_nothing)
 

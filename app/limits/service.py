@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -103,9 +104,21 @@ class RateLimits:
         error.message = say(key, is_reply_english(Question(Utterance(text)), TenantProfile()))
         return error
 
-    def open_turn(self, tenant: str, sender: Requester, session_id: str, text: str) -> Admission:
-        """Around a turn. session_id: empty for a new one. See `Admission`."""
-        return Admission(self, tenant, sender, session_id, text)
+    @asynccontextmanager
+    async def open_turn(self, tenant: str, sender: Requester, session_id: str, text: str) -> AsyncIterator[bool]:
+        """Around a turn: False for one that is too many, but urgent. session_id: empty for a new one. Raises
+        RateLimited, Overloaded.
+        """
+        refusal = await self._find_refusal(tenant, sender, session_id)
+        lease = refusal or await self.begin(tenant, sender)
+        is_within = isinstance(lease, Lease)
+        if not isinstance(lease, Lease):
+            if not self.urgent.is_urgent(text):
+                raise await self.translate_error(lease, text)
+            lease = await self.begin(tenant, sender, beyond=True)
+            assert isinstance(lease, Lease), "nothing is refused beyond the limits"
+        with lease:
+            yield is_within
 
     async def count_handoff(self, tenant: str, sender: Requester, customer: str, *, urgent: bool) -> None:
         """Counts a request for a person. customer: a proved member, or a session. Raises RateLimited.
@@ -121,7 +134,7 @@ class RateLimits:
         rates = self._options.tickets, self._options.tickets_per_address
         return await self._count_customer(LimitKind.TICKET, tenant, sender, (customer, False), rates) is None
 
-    async def find_refusal(self, tenant: str, sender: Requester, session_id: str) -> AppError | None:
+    async def _find_refusal(self, tenant: str, sender: Requester, session_id: str) -> AppError | None:
         """Why a turn is not taken, by what was sent lately."""
         if sender.refusal is not None:
             return sender.refusal
@@ -192,32 +205,3 @@ class RateLimits:
         kind, wait = refused
         self._metrics.add_limited(tenant, kind)
         return RateLimited(say("too_often", False), limit=kind.value, retry_after=ceil(wait))
-
-
-class Admission:
-    """A turn within the limits: `async with` gives False for one that is too many, but urgent, and raises otherwise."""
-
-    __slots__ = ("_lease", "_limits", "_sender", "_session_id", "_tenant", "_text")
-
-    def __init__(self, limits: RateLimits, tenant: str, sender: Requester, session_id: str, text: str) -> None:
-        self._limits = limits
-        self._tenant, self._sender = tenant, sender
-        self._session_id, self._text = session_id, text
-
-    async def __aenter__(self) -> bool:
-        """Raises RateLimited, Overloaded."""
-        limits = self._limits
-        refusal = await limits.find_refusal(self._tenant, self._sender, self._session_id)
-        lease = refusal or await limits.begin(self._tenant, self._sender)
-        if isinstance(lease, Lease):
-            self._lease = lease
-            return True
-        if not limits.urgent.is_urgent(self._text):
-            raise await limits.translate_error(lease, self._text)
-        urgent = await limits.begin(self._tenant, self._sender, beyond=True)
-        assert isinstance(urgent, Lease), "nothing is refused beyond the limits"
-        self._lease = urgent
-        return False
-
-    async def __aexit__(self, *_: object) -> None:
-        self._lease.release()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
@@ -14,8 +14,8 @@ from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
 from app.http.statuses import Statuses
-from app.metrics import BUCKETS_MS, BUCKETS_SCORE, CacheStats, Durations, Metrics, TenantMetrics
-from app.performance.repository_backlog import Backlog, Counts
+from app.metrics import BUCKETS_MS, BUCKETS_SCORE, CacheStats, Metrics, TenantMetrics
+from app.performance.repository_backlog import Backlog
 from knowledge.stores.base import DenseRecall
 
 if TYPE_CHECKING:
@@ -24,7 +24,31 @@ if TYPE_CHECKING:
 
 # No tenant is called so: ids begin with a letter or a figure.
 OTHERS = "_other"
-Tenants = Iterable[tuple[str, TenantMetrics]]
+# Name, help, labels beside the tenant, and what a tenant counted: a number, or numbers by their labels.
+_COUNTERS: Sequence[tuple[str, str, Sequence[str], Callable[[TenantMetrics], Any]]] = (
+    ("yingda_turns", "Finished turns", ["outcome"], lambda own: own.outcomes),
+    ("yingda_routes", "Routed messages", ["intents", "tier", "band"], lambda own: own.routes),
+    ("yingda_messages_rejected", "Messages not taken", ["reason"], lambda own: own.rejections),
+    ("yingda_requests_limited", "Turned away by a limit", ["kind"], lambda own: own.limited),
+    ("yingda_ingested", "Files of jobs by outcome", ["outcome"], lambda own: own.ingested),
+    ("yingda_job_runs", "Runs of jobs that ended", ["kind", "state"], lambda own: own.jobs),
+    ("yingda_replies_verified", "Checked replies", ["verdict"], lambda own: own.verdicts),
+    ("yingda_llm_cost", "In the unit of LLM_PRICES", ["model"], lambda own: own.cost),
+    ("yingda_llm_errors", "Requests that failed", ["model", "error"], lambda own: own.errors),
+    ("yingda_turns_degraded", "Turns answered while something was down", [], lambda own: own.degraded),
+    ("yingda_turns_failed", "Turns that ended in an error", [], lambda own: own.failed),
+    ("yingda_llm_calls", "Requests to language models", [], lambda own: own.llm.calls),
+    ("yingda_llm_prompt_tokens", "Tokens sent", [], lambda own: own.llm.prompt_tokens),
+    ("yingda_llm_completion_tokens", "Tokens received", [], lambda own: own.llm.completion_tokens),
+)
+# The same of durations.
+_DURATIONS: Sequence[tuple[str, str, Sequence[str], Callable[[TenantMetrics], Any]]] = (
+    ("yingda_turn_seconds", "Whole turns", [], lambda own: own.total),
+    ("yingda_first_token_seconds", "Until the first token", [], lambda own: own.first_token),
+    ("yingda_stage_seconds", "Stages of a turn", ["stage"], lambda own: own.stages),
+    ("yingda_llm_request_seconds", "Whole replies of models", ["model"], lambda own: own.requests),
+)
+Tenants = Sequence[tuple[str, TenantMetrics]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +74,26 @@ def write_exposition(measured: MeasuredState, only: str | None) -> bytes:
     tenants = [(name, own) for name, own in metrics if only in (None, name)]
     named = frozenset(name for name, _ in tenants[: measured.named])
     recalls = {tenant: own for tenant, own in measured.recalls.items() if only in (None, tenant)}
-    for collector in (_Families(tenants, measured.cache), _Waiting(measured.backlog), _Recalls(recalls)):
-        registry.register(_Folded(collector, named) if len(tenants) > len(named) else collector)
+    families = [*_list_tenants(tenants, measured.cache), *_list_backlog(measured.backlog), _count_recalls(recalls)]
+    registry.register(_Families(_fold_tenants(families, named) if len(tenants) > len(named) else families))
     if only is None:
         ProcessCollector(registry=registry)
-        registry.register(_Requests(measured.statuses))
+        answered = sorted(
+            ((method, route, str(status)), n) for (method, route, status), n in measured.statuses.counts.items()
+        )
+        registry.register(
+            _Families(
+                [
+                    _build_family(
+                        CounterMetricFamily,
+                        "yingda_http_requests",
+                        "Answered requests",
+                        ["method", "route", "status"],
+                        answered,
+                    )
+                ]
+            )
+        )
         refused = Counter("yingda_sign_ins_refused", "Wrong keys and tokens beyond the limit", registry=registry)
         refused.inc(metrics.sign_ins_refused)
         prompts = Gauge("yingda_prompts_refused", "Files of prompts whose edit is not in force", registry=registry)
@@ -66,164 +105,97 @@ def write_exposition(measured: MeasuredState, only: str | None) -> bytes:
     return generate_latest(registry)
 
 
-class _Folded(Collector):
+class _Families(Collector):
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families
+
+
+def _fold_tenants(families: Iterable[Metric], named: frozenset[str]) -> Iterator[Metric]:
     """The tenants that came first have series of their own, and keep them; all others are one, so that what counts up
     never counts down.
     """
-
-    def __init__(self, collector: Collector, named: frozenset[str]) -> None:
-        self._collector, self._named = collector, named
-
-    def collect(self) -> Iterator[Metric]:
-        for metric in self._collector.collect():
-            sums: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
-            for sample in metric.samples:
-                labels = {**sample.labels}
-                if "tenant" in labels and labels["tenant"] not in self._named:
-                    labels["tenant"] = OTHERS
-                key = sample.name, tuple(labels.items())
-                sums[key] = sums.get(key, 0.0) + sample.value
-            metric.samples = [Sample(name, dict(labels), value) for (name, labels), value in sums.items()]
-            yield metric
+    for metric in families:
+        sums: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
+        for sample in metric.samples:
+            labels = {**sample.labels}
+            if "tenant" in labels and labels["tenant"] not in named:
+                labels["tenant"] = OTHERS
+            key = sample.name, tuple(labels.items())
+            sums[key] = sums.get(key, 0.0) + sample.value
+        metric.samples = [Sample(name, dict(labels), value) for (name, labels), value in sums.items()]
+        yield metric
 
 
-class _Families(Collector):
-    def __init__(self, tenants: Tenants, cache: Callable[[str], CacheStats]) -> None:
-        self._tenants = list(tenants)
-        self._cache = cache
-
-    def collect(self) -> Iterator[Metric]:
-        yield self._build_histogram("yingda_turn_seconds", "Whole turns", lambda own: own.total)
-        yield self._build_histogram("yingda_first_token_seconds", "Until the first token", lambda own: own.first_token)
-        stages = HistogramMetricFamily("yingda_stage_seconds", "Stages of a turn", labels=["tenant", "stage"])
-        turns = CounterMetricFamily("yingda_turns", "Finished turns", labels=["tenant", "outcome"])
-        for tenant, own in self._tenants:
-            for stage, durations in own.stages.items():
-                _add(stages, [tenant, stage], durations)
-            for outcome, count in own.outcomes.items():
-                turns.add_metric([tenant, outcome], count)
-        yield stages
-        yield turns
-        yield from self._collect_routing()
-        yield from self._collect_models()
-        yield self._build_counter(
-            "yingda_turns_degraded", "Turns answered while something was down", lambda t, m: m.degraded
-        )
-        yield self._build_counter("yingda_turns_failed", "Turns that ended in an error", lambda t, m: m.failed)
-        yield self._build_counter("yingda_cache_hits", "Kept or shared answers", lambda t, m: self._count_saved(t))
-        yield self._build_counter("yingda_cache_misses", "Answers computed", lambda t, m: self._cache(t).misses)
-        yield self._build_counter("yingda_llm_calls", "Requests to language models", lambda t, m: m.llm.calls)
-        yield self._build_counter("yingda_llm_prompt_tokens", "Tokens sent", lambda t, m: m.llm.prompt_tokens)
-        yield self._build_counter(
-            "yingda_llm_completion_tokens", "Tokens received", lambda t, m: m.llm.completion_tokens
-        )
-        in_flight = GaugeMetricFamily("yingda_turns_in_flight", "Turns being answered", labels=["tenant"])
-        for tenant, own in self._tenants:
-            in_flight.add_metric([tenant], own.in_flight)
-        yield in_flight
-
-    def _collect_routing(self) -> Iterator[Metric]:
-        routes = CounterMetricFamily("yingda_routes", "Routed messages", labels=["tenant", "intents", "tier", "band"])
-        scores = HistogramMetricFamily("yingda_route_score", "Scores of the router", labels=["tenant", "intent"])
-        rejected = CounterMetricFamily("yingda_messages_rejected", "Messages not taken", labels=["tenant", "reason"])
-        limited = CounterMetricFamily("yingda_requests_limited", "Turned away by a limit", labels=["tenant", "kind"])
-        ingested = CounterMetricFamily("yingda_ingested", "Files of jobs by outcome", labels=["tenant", "outcome"])
-        jobs = CounterMetricFamily("yingda_job_runs", "Runs of jobs that ended", labels=["tenant", "kind", "state"])
-        verified = CounterMetricFamily("yingda_replies_verified", "Checked replies", labels=["tenant", "verdict"])
-        for tenant, own in self._tenants:
-            for labels, count in own.routes.items():
-                routes.add_metric([tenant, *labels], count)
-            for intent, buckets in own.scores.items():
-                scores.add_metric([tenant, intent], _compute_cumulative(BUCKETS_SCORE, buckets), None)
-            for reason, count in own.rejections.items():
-                rejected.add_metric([tenant, reason], count)
-            for kind, count in own.limited.items():
-                limited.add_metric([tenant, kind], count)
-            for outcome, count in own.ingested.items():
-                ingested.add_metric([tenant, outcome], count)
-            for ended, count in own.jobs.items():
-                jobs.add_metric([tenant, *ended], count)
-            for verdict, count in own.verdicts.items():
-                verified.add_metric([tenant, verdict], count)
-        return iter((routes, scores, rejected, limited, ingested, jobs, verified))
-
-    def _collect_models(self) -> Iterator[Metric]:
-        labels = ["tenant", "model"]
-        requests = HistogramMetricFamily("yingda_llm_request_seconds", "Whole replies of models", labels=labels)
-        cost = CounterMetricFamily("yingda_llm_cost", "In the unit of LLM_PRICES", labels=labels)
-        errors = CounterMetricFamily("yingda_llm_errors", "Requests that failed", labels=[*labels, "error"])
-        for tenant, own in self._tenants:
-            for model, durations in own.requests.items():
-                _add(requests, [tenant, model], durations)
-                cost.add_metric([tenant, model], own.cost[model])
-            for failed, count in own.errors.items():
-                errors.add_metric([tenant, *failed], count)
-        return iter((requests, cost, errors))
-
-    def _count_saved(self, tenant: str) -> int:
-        stats = self._cache(tenant)
-        return stats.hits + stats.shared
-
-    def _build_counter(self, name: str, help_text: str, value: Callable[[str, TenantMetrics], int]) -> Metric:
-        family = CounterMetricFamily(name, help_text, labels=["tenant"])
-        for tenant, own in self._tenants:
-            family.add_metric([tenant], value(tenant, own))
-        return family
-
-    def _build_histogram(self, name: str, help_text: str, durations: Callable[[TenantMetrics], Durations]) -> Metric:
-        family = HistogramMetricFamily(name, help_text, labels=["tenant"])
-        for tenant, own in self._tenants:
-            _add(family, [tenant], durations(own))
-        return family
+def _list_tenants(tenants: Tenants, cache: Callable[[str], CacheStats]) -> Iterator[Metric]:
+    for name, text, labels, read in _COUNTERS:
+        yield _build_family(CounterMetricFamily, name, text, ["tenant", *labels], _read_all(tenants, read))
+    for name, text, labels, read in _DURATIONS:
+        family = HistogramMetricFamily(name, text, labels=["tenant", *labels])
+        for names, measured in _read_all(tenants, read):
+            seconds = [milliseconds / 1000 for milliseconds in BUCKETS_MS]
+            family.add_metric(names, _compute_cumulative(seconds, measured.buckets), measured.total_ms / 1000)
+        yield family
+    scores = HistogramMetricFamily("yingda_route_score", "Scores of the router", labels=["tenant", "intent"])
+    for names, buckets in _read_all(tenants, lambda own: own.scores):
+        scores.add_metric(names, _compute_cumulative(BUCKETS_SCORE, buckets), None)
+    yield scores
+    stats = [((tenant,), cache(tenant)) for tenant, _ in tenants]
+    saved = [(names, one.hits + one.shared) for names, one in stats]
+    yield _build_family(CounterMetricFamily, "yingda_cache_hits", "Kept or shared answers", ["tenant"], saved)
+    yield _build_family(
+        CounterMetricFamily,
+        "yingda_cache_misses",
+        "Answers computed",
+        ["tenant"],
+        [(names, one.misses) for names, one in stats],
+    )
+    in_flight = [((tenant,), own.in_flight) for tenant, own in tenants]
+    yield _build_family(GaugeMetricFamily, "yingda_turns_in_flight", "Turns being answered", ["tenant"], in_flight)
 
 
-class _Waiting(Collector):
+def _list_backlog(told: Backlog) -> Iterator[Metric]:
     """Of the database, so the same whichever process tells it."""
-
-    def __init__(self, backlog: Backlog) -> None:
-        self._backlog = backlog
-
-    def collect(self) -> Iterator[Metric]:
-        told = self._backlog
-        yield _build_gauge("yingda_desk_sessions", "Sessions that wait for a person or have one", "state", told.desk)
-        yield _build_gauge("yingda_outbox_events", "Work that follows from commits and waits", "kind", told.outbox)
-        yield _build_gauge("yingda_webhook_deliveries", "Deliveries that did not arrive", "state", told.deliveries)
-        yield _build_gauge("yingda_ingestion_files", "Files of ingestion jobs that are kept", "state", told.files)
+    for name, text, label, counts in (
+        ("yingda_desk_sessions", "Sessions that wait for a person or have one", "state", told.desk),
+        ("yingda_outbox_events", "Work that follows from commits and waits", "kind", told.outbox),
+        ("yingda_webhook_deliveries", "Deliveries that did not arrive", "state", told.deliveries),
+        ("yingda_ingestion_files", "Files of ingestion jobs that are kept", "state", told.files),
+    ):
+        yield _build_family(GaugeMetricFamily, name, text, ["tenant", label], sorted(counts.items()))
 
 
-class _Recalls(Collector):
-    def __init__(self, recalls: Mapping[str, Mapping[DenseRecall, int]]) -> None:
-        self._recalls = recalls
-
-    def collect(self) -> Iterator[Metric]:
-        family = CounterMetricFamily("yingda_dense_recalls", "Who answered dense recalls", labels=["tenant", "recall"])
-        for tenant, own in self._recalls.items():
-            for recall in DenseRecall:
-                family.add_metric([tenant, recall.value], own.get(recall, 0))
-        yield family
+def _count_recalls(recalls: Mapping[str, Mapping[DenseRecall, int]]) -> Metric:
+    counts = [((tenant, recall.value), own.get(recall, 0)) for tenant, own in recalls.items() for recall in DenseRecall]
+    return _build_family(
+        CounterMetricFamily, "yingda_dense_recalls", "Who answered dense recalls", ["tenant", "recall"], counts
+    )
 
 
-class _Requests(Collector):
-    def __init__(self, statuses: Statuses) -> None:
-        self._statuses = statuses
+def _read_all(tenants: Tenants, read: Callable[[TenantMetrics], Any]) -> Iterator[tuple[Sequence[str], Any]]:
+    """Yields the labels and what was counted under them, of all tenants; some of it goes by names of its own."""
+    for tenant, own in tenants:
+        found = read(own)
+        if not isinstance(found, Mapping):
+            yield (tenant,), found
+            continue
+        for name, value in found.items():
+            yield (tenant, *([name] if isinstance(name, str) else name)), value
 
-    def collect(self) -> Iterator[Metric]:
-        family = CounterMetricFamily("yingda_http_requests", "Answered requests", labels=["method", "route", "status"])
-        for (method, route, status), count in sorted(self._statuses.counts.items()):
-            family.add_metric([method, route, str(status)], count)
-        yield family
 
-
-def _build_gauge(name: str, help_text: str, label: str, counts: Counts) -> Metric:
-    family = GaugeMetricFamily(name, help_text, labels=["tenant", label])
-    for labels, count in sorted(counts.items()):
-        family.add_metric(labels, count)
+def _build_family(
+    kind: type[CounterMetricFamily | GaugeMetricFamily],
+    name: str,
+    text: str,
+    labels: Sequence[str],
+    counts: Iterable[tuple[Sequence[str], float]],
+) -> Metric:
+    family = kind(name, text, labels=labels)
+    for names, count in counts:
+        family.add_metric(names, count)
     return family
-
-
-def _add(family: HistogramMetricFamily, labels: list[str], durations: Durations) -> None:
-    seconds = [milliseconds / 1000 for milliseconds in BUCKETS_MS]
-    family.add_metric(labels, _compute_cumulative(seconds, durations.buckets), durations.total_ms / 1000)
 
 
 def _compute_cumulative(bounds: Iterable[float], counts: Iterable[int]) -> list[tuple[str, float]]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from math import inf
 
 from app.db.base import now
-from app.metrics import BUCKETS_MS, Durations, Metrics, TenantMetrics
+from app.metrics import BUCKETS_MS, Metrics, TenantMetrics
 from app.performance.repository_series import SeriesRepository
 
 KEPT = {"minute": timedelta(days=2), "hour": timedelta(days=400)}
-_BOUNDS = (*BUCKETS_MS, inf)
+# What is counted of turns, and attributes of `TenantMetrics` that count by name, by the kind that names begin with.
+TOTALS = ("turns", "cached", "refused", "degraded", "failed")
+GROUPS = {"outcome": "outcomes", "outage": "outages", "rejected": "rejections", "limited": "limited"}
+# Upper bound of a bucket, its name, and the bound before.
+_BUCKETS = [(bound, f"{bound:g}", lower) for bound, lower in zip((*BUCKETS_MS, inf), (0.0, *BUCKETS_MS), strict=True)]
 
 
 class Interval(StrEnum):
@@ -65,89 +68,39 @@ def list_counts(own: TenantMetrics) -> Counter[str]:
     """A tenant's counts by name: `turns`, `outcome:answered`; of durations `ms:total:2.5`, how many took up to 2.5 ms
     and more than the bound before, and `us:total`, the microseconds of all.
     """
-    counts = Counter(
-        {
-            "turns": own.turns,
-            "cached": own.cached,
-            "refused": own.refused,
-            "degraded": own.degraded,
-            "failed": own.failed,
-            "llm:calls": own.llm.calls,
-            "llm:prompt_tokens": own.llm.prompt_tokens,
-            "llm:completion_tokens": own.llm.completion_tokens,
-        }
-    )
-    for kind in GROUPS:
-        counts.update({f"{kind}:{name}"[:64]: value for name, value in getattr(own, GROUPS[kind]).items()})
-    durations = {"total": own.total, "first_token": own.first_token} | own.stages
-    for name, measured in durations.items():
-        counts.update(_list_buckets(name, measured))
+    counts = Counter({name: getattr(own, name) for name in TOTALS})
+    counts.update({f"llm:{name}": getattr(own.llm, name) for name in ("calls", "prompt_tokens", "completion_tokens")})
+    for kind, group in GROUPS.items():
+        counts.update({f"{kind}:{name}"[:64]: value for name, value in getattr(own, group).items()})
+    for name, measured in ({"total": own.total, "first_token": own.first_token} | own.stages).items():
+        if measured.count:
+            counts.update({f"ms:{name}:{_BUCKETS[at][1]}": many for at, many in enumerate(measured.buckets)})
+            counts[f"us:{name}"] = round(measured.total_ms * 1000)
     return counts
 
 
-# Kind of a name -> attribute of `TenantMetrics`.
-GROUPS = {"outcome": "outcomes", "outage": "outages", "rejected": "rejections", "limited": "limited"}
+def group_counts(named: Mapping[str, int]) -> Mapping[str, Counter[str]]:
+    """What `list_counts` names, by the beginnings of the names and their ends: `turns` has none, `2.5` is that of
+    `ms:total`.
+    """
+    groups: dict[str, Counter[str]] = defaultdict(Counter)
+    for name, value in named.items():
+        kind, _, end = name.rpartition(":") if name.startswith("ms:") else name.partition(":")
+        groups[kind][end] += value
+    return groups
 
 
-def _list_buckets(name: str, measured: Durations) -> dict[str, int]:
-    if not measured.count:
-        return {}
-    buckets = {f"ms:{name}:{bound:g}": count for bound, count in zip(_BOUNDS, measured.buckets, strict=True)}
-    return buckets | {f"us:{name}": round(measured.total_ms * 1000)}
+def estimate_percentile(buckets: Mapping[str, int], share: float) -> float:
+    """Estimates a percentile within its bucket; beyond the last bound it is that bound.
 
-
-@dataclass(slots=True)
-class Spread:
-    """Durations of one thing in milliseconds, as buckets by their upper bounds."""
-
-    buckets: Counter[float] = field(default_factory=Counter)
-    total_us: int = 0
-
-    @property
-    def count(self) -> int:
-        return self.buckets.total()
-
-    @property
-    def mean(self) -> float:
-        return self.total_us / 1000 / self.count if self.count else 0.0
-
-    def compute_percentile(self, share: float) -> float:
-        """Estimated within its bucket; beyond the last bound that bound. share: in (0, 1]."""
-        wanted, passed, lower = share * self.count, 0, 0.0
-        for bound in sorted(self.buckets):
-            here = self.buckets[bound]
-            if passed + here >= wanted and here:
-                if bound == inf:
-                    return BUCKETS_MS[-1]
-                lower = max((known for known in BUCKETS_MS if known < bound), default=0.0)
-                return lower + (bound - lower) * (wanted - passed) / here
-            passed += here
-        return 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """What happened in one minute or hour: counts by name, by kind and name, and durations."""
-
-    counts: Counter[str]
-    groups: Mapping[str, Counter[str]]
-    durations: Mapping[str, Spread]
-
-    @classmethod
-    def from_counts(cls, named: Mapping[str, int]) -> Point:
-        """named: as `list_counts` names them."""
-        counts: Counter[str] = Counter()
-        groups: dict[str, Counter[str]] = defaultdict(Counter)
-        durations: dict[str, Spread] = defaultdict(Spread)
-        for name, value in named.items():
-            kind, _, rest = name.partition(":")
-            if kind == "us":
-                durations[rest].total_us += value
-            elif kind == "ms":
-                of, _, bound = rest.rpartition(":")
-                durations[of].buckets[float(bound)] += value
-            elif rest:
-                groups[kind][rest] += value
-            else:
-                counts[name] += value
-        return cls(counts, groups, durations)
+    Args:
+        buckets: How many durations are in each, by its upper bound in milliseconds.
+        share: In (0, 1].
+    """
+    wanted = share * sum(buckets.values())
+    for bound, name, lower in _BUCKETS:
+        here = buckets.get(name, 0)
+        if here and wanted <= here:
+            return min(lower + (bound - lower) * wanted / here, BUCKETS_MS[-1])
+        wanted -= here
+    return 0.0

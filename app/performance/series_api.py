@@ -17,7 +17,7 @@ from app.http.routes import GuardedRoute
 from app.metrics import STAGES
 from app.performance.api import LlmOut
 from app.performance.parts import Wiring
-from app.performance.series import Interval, Point, Spread
+from app.performance.series import TOTALS, Interval, estimate_percentile, group_counts
 
 router = APIRouter(prefix="/api/v1/performance", tags=["performance"], route_class=GuardedRoute)
 
@@ -35,9 +35,12 @@ class SpreadOut(BaseModel):
     p99: float
 
     @classmethod
-    def from_spread(cls, spread: Spread) -> Self:
-        p50, p95, p99 = (round(spread.compute_percentile(share), 3) for share in (0.5, 0.95, 0.99))
-        return cls(count=spread.count, mean=round(spread.mean, 3), p50=p50, p95=p95, p99=p99)
+    def from_buckets(cls, buckets: Counter[str], microseconds: int) -> Self:
+        """buckets: see `estimate_percentile`; microseconds: of all of them."""
+        p50, p95, p99 = (round(estimate_percentile(buckets, share), 3) for share in (0.5, 0.95, 0.99))
+        count = buckets.total()
+        mean = round(microseconds / 1000 / count, 3) if count else 0.0
+        return cls(count=count, mean=mean, p50=p50, p95=p95, p99=p99)
 
 
 class MeasuredOut(BaseModel):
@@ -58,21 +61,21 @@ class MeasuredOut(BaseModel):
     stages: dict[str, SpreadOut] = Field(description="各阶段耗时（毫秒），没有经过的阶段不出现")
 
     @classmethod
-    def build_fields(cls, named: Mapping[str, int]) -> dict[str, object]:
-        """named: counters, see `app.performance.series.list_counts`."""
-        point = Point.from_counts(named)
-        groups = {field: dict(point.groups.get(kind, {})) for kind, field in _GROUPS.items()}
-        calls = point.groups.get("llm", Counter())
-        return {
-            **{name: point.counts[name] for name in ("turns", "cached", "refused", "degraded", "failed")},
-            **groups,
-            "llm": {name: calls[name] for name in LlmOut.model_fields},
-            "total_ms": SpreadOut.from_spread(point.durations.get("total", Spread())),
-            "first_token_ms": SpreadOut.from_spread(point.durations.get("first_token", Spread())),
-            "stages": {
-                stage: SpreadOut.from_spread(point.durations[stage]) for stage in STAGES if stage in point.durations
-            },
+    def from_counts(cls, named: Mapping[str, int], **fields: datetime) -> Self:
+        """named: counters, see `app.performance.series.list_counts`; fields: others."""
+        groups = group_counts(named)
+        spreads = {
+            name: SpreadOut.from_buckets(groups[f"ms:{name}"], groups["us"][name])
+            for name in ("total", "first_token", *STAGES)
         }
+        return cls.model_validate(
+            fields
+            | {name: groups[name].total() for name in TOTALS}
+            | {field: dict(groups[kind]) for kind, field in _GROUPS.items()}
+            | {f"{name}_ms": spreads.pop(name) for name in ("total", "first_token")}
+            | {"stages": {stage: spread for stage, spread in spreads.items() if spread.count}}
+            | {"llm": {name: groups["llm"][name] for name in LlmOut.model_fields}}
+        )
 
 
 _GROUPS = {"outcome": "outcomes", "outage": "degradations", "rejected": "rejections", "limited": "limited"}
@@ -109,9 +112,8 @@ async def read_series(
     since = step.begin(start or _subtract_span(until, _USUAL[step] * step.length))
     since = max(since, _subtract_span(until, MAX_POINTS * step.length))
     found = await wiring.series.read(tenant, step.value, since, until)
-    whole: Counter[str] = sum(found.values(), Counter())
-    points = [PointOut.model_validate(MeasuredOut.build_fields(named) | {"at": at}) for at, named in found.items()]
-    total = MeasuredOut.model_validate(MeasuredOut.build_fields(whole))
+    points = [PointOut.from_counts(named, at=at) for at, named in found.items()]
+    total = MeasuredOut.from_counts(sum(found.values(), Counter()))
     return SeriesOut(step=step, start=since, end=until, points=points, total=total)
 
 

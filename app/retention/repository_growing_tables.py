@@ -42,8 +42,7 @@ from app.documents.tables import (
 )
 from app.documents.types import DocumentKind, VersionState
 from app.embeddings.tables import Embedding
-from app.evaluation_runs.tables import EvaluationReportRow
-from app.evaluation_sets.tables import EvaluationCaseRow, EvaluationSetRow
+from app.evaluation.tables import EvaluationCaseRow, EvaluationReportRow, EvaluationSetRow
 from app.faqs.tables import FaqRow, FaqWordingRow
 from app.gaps.tables import GapItemRow, GapPolicyRow, GapRow, KnowledgeGap
 from app.generations.tables import GenerationRow

@@ -219,7 +219,7 @@ class Searches:
 
     def create_search(self, index: Index, generation: Generation, settings: Settings) -> CalibratedSearch:
         """A search of an index that nobody is answered from yet; not calibrated. settings: the tenant's own, see
-        `Tuner.get_known_settings`.
+        `Tuner.get_tuned_settings`.
         """
         cache = RetrievalCache(settings.retrieval_cache_ttl, settings.retrieval_cache_max_size)
         store = CalibrationRepository(self._database, generation.tenant)

@@ -16,7 +16,7 @@ from app.http.deps import StaffTenant, Wired, get_acting_agent, get_caller_name,
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import RecordedRoute
-from app.idempotency.header import hash_body, read_key, retry_key, run_once
+from app.idempotency.header import build_retry_key, read_key, run_once
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
 from app.spreadsheets import CSV
@@ -90,7 +90,7 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
     """
     author = _find_author(request, body.author)
     proof, own_key = await read_proof(request, user_id=body.user_id), read_key(request)
-    key = retry_key(request, tenant, own_key, proof, hash_body(body)) if own_key else None
+    key = build_retry_key(request, tenant, own_key, proof, body)
 
     def build_reply(ticket: TicketRow, *, written: bool) -> KeptResponse:
         content = TicketOut.from_row(ticket).model_dump_json().encode()

@@ -30,7 +30,7 @@ async def write_params(body: ParamsIn, request: Request, tenant: AdminTenant, wi
     await wiring.tuner.set_values(
         tenant, body.values, by=get_caller_name(request), note=body.note, expected=body.version
     )
-    return ParamsOut.from_tuned_settings(await wiring.tuner.get_tuned_settings(tenant), wiring.settings)
+    return await read_params(tenant, wiring)
 
 
 @router.post("/params/reset", responses=list_failures(400, 409))
@@ -38,7 +38,7 @@ async def reset_params(request: Request, tenant: AdminTenant, wiring: Wiring, bo
     """Puts parameters back to the settings of the installation."""
     wanted = body or ResetIn()
     await wiring.tuner.reset_values(tenant, wanted.names, by=get_caller_name(request), note=wanted.note)
-    return ParamsOut.from_tuned_settings(await wiring.tuner.get_tuned_settings(tenant), wiring.settings)
+    return await read_params(tenant, wiring)
 
 
 @router.get("/params/history")
@@ -57,4 +57,4 @@ async def revert_params(
     """Puts all parameters back to what they were in a version; that is a version of its own."""
     note = body.note if body else ""
     await wiring.tuner.revert_to_version(tenant, version, by=get_caller_name(request), note=note)
-    return ParamsOut.from_tuned_settings(await wiring.tuner.get_tuned_settings(tenant), wiring.settings)
+    return await read_params(tenant, wiring)

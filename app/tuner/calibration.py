@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from app.settings import Settings
 from app.tuner.ranges import RANGES
-from app.tuner.statistics import compare_pair
+from knowledge.evaluation.significance import compare_pair
 
 STEP = 0.01
 RESAMPLES = 300
 _SEED = 20260301
+Floats = NDArray[np.float64]
+# The probabilities of the answerable questions, and those of the others.
+Kinds = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,40 +43,35 @@ def calibrate_threshold(scored: Sequence[ScoredQuestion], settings: Settings, re
     """
     probabilities = np.array([item.probability for item in scored])
     answerable = np.array([item.answerable for item in scored])
+    kinds = probabilities[answerable], probabilities[~answerable]
     thresholds = np.round(np.arange(RANGES["similarity_threshold"].low, RANGES["similarity_threshold"].high, STEP), 2)
     current = settings.similarity_threshold
-    chosen = _choose_threshold(thresholds, current, probabilities, answerable, refusal)
-    low, high = _estimate_interval(thresholds, current, probabilities, answerable, refusal)
-    right, now = (_flag_right_decisions(threshold, probabilities, answerable) for threshold in (chosen, current))
+    chosen = _choose_threshold(thresholds, current, kinds, refusal)
+    recommended = _build_point(chosen, kinds)
+    low, high = _estimate_interval(thresholds, current, kinds, refusal)
+    right, now = (np.equal(probabilities >= threshold, answerable) for threshold in (chosen, current))
     # Both kinds weigh the same, as they do in the choice: of 210 and 35 questions the few would count for nothing.
     halves = np.where(answerable, 1 / answerable.mean(), 1 / (~answerable).mean()) / 2
-    difference = compare_pair(now, right, halves)
     return {
-        "answerable": int(answerable.sum()),
-        "unanswerable": int((~answerable).sum()),
-        "curve": [_build_point(float(threshold), probabilities, answerable) for threshold in thresholds],
-        "current": _build_point(current, probabilities, answerable),
-        "recommended": _build_point(chosen, probabilities, answerable),
+        "answerable": len(kinds[0]),
+        "unanswerable": len(kinds[1]),
+        "curve": [_build_point(float(threshold), kinds) for threshold in thresholds],
+        "current": _build_point(current, kinds),
+        "recommended": recommended,
         "interval": {"low": low, "high": high},
         "refusal": refusal,
-        "reached": refusal is None or _build_point(chosen, probabilities, answerable)["refused"] >= refusal,
-        "difference": difference.to_json(),
+        "reached": refusal is None or recommended["refused"] >= refusal,
+        "difference": compare_pair(now, right, halves).to_json(),
         "values": _build_values(chosen, settings) if chosen != current else {},
     }
 
 
-def _choose_threshold(
-    thresholds: NDArray[np.float64],
-    current: float,
-    probabilities: NDArray[np.float64],
-    answerable: NDArray[np.bool_],
-    refusal: float | None,
-) -> float:
+def _choose_threshold(thresholds: Floats, current: float, kinds: Kinds, refusal: float | None) -> float:
     """Returns the current threshold where no other does better, since what makes no difference to these questions is no
     reason to change what customers get; otherwise the middle of the first run of thresholds that do best, so that not
     a single question decides.
     """
-    *merits, now = _score_thresholds(np.append(thresholds, current), probabilities, answerable, refusal)
+    *merits, now = _score_thresholds(np.append(thresholds, current), kinds, refusal)
     merit = np.array(merits)
     if now >= merit.max() - 1e-9:
         return current
@@ -84,54 +82,28 @@ def _choose_threshold(
     return float(thresholds[best[end // 2]])
 
 
-def _score_thresholds(
-    thresholds: NDArray[np.float64],
-    probabilities: NDArray[np.float64],
-    answerable: NDArray[np.bool_],
-    refusal: float | None,
-) -> NDArray[np.float64]:
-    passing = probabilities[np.newaxis] >= thresholds[:, np.newaxis]
-    answered = passing[:, answerable].mean(axis=1)
-    refused = (~passing[:, ~answerable]).mean(axis=1)
-    merit: NDArray[np.float64] = answered + refused
-    if refusal is not None:
-        merit = np.where(refused >= refusal, 1 + answered, refused)
-    return merit
+def _score_thresholds(thresholds: Floats, kinds: Kinds, refusal: float | None) -> Floats:
+    right, wrong = kinds
+    answered: Floats = (right >= thresholds[:, np.newaxis]).mean(axis=1)
+    refused: Floats = (wrong < thresholds[:, np.newaxis]).mean(axis=1)
+    return answered + refused if refusal is None else np.where(refused >= refusal, 1 + answered, refused)
 
 
-def _estimate_interval(
-    thresholds: NDArray[np.float64],
-    current: float,
-    probabilities: NDArray[np.float64],
-    answerable: NDArray[np.bool_],
-    refusal: float | None,
-) -> tuple[float, float]:
+def _estimate_interval(thresholds: Floats, current: float, kinds: Kinds, refusal: float | None) -> tuple[float, float]:
     """Returns the 95 % interval of the recommendation, by resampling either kind of question by itself."""
     generator = np.random.default_rng(_SEED)
-    kinds = [np.flatnonzero(answerable), np.flatnonzero(~answerable)]
     found = []
     for _ in range(RESAMPLES):
-        rows = np.concatenate([generator.choice(kind, len(kind)) for kind in kinds])
-        found.append(_choose_threshold(thresholds, current, probabilities[rows], answerable[rows], refusal))
+        right, wrong = (kind[generator.choice(len(kind), len(kind))] for kind in kinds)
+        found.append(_choose_threshold(thresholds, current, (right, wrong), refusal))
     low, high = np.percentile(found, (2.5, 97.5))
     return round(float(low), 2), round(float(high), 2)
 
 
-def _flag_right_decisions(
-    threshold: float, probabilities: NDArray[np.float64], answerable: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    return np.equal(probabilities >= threshold, answerable)
-
-
-def _build_point(
-    threshold: float, probabilities: NDArray[np.float64], answerable: NDArray[np.bool_]
-) -> dict[str, float]:
-    passing = probabilities >= threshold
-    return {
-        "threshold": threshold,
-        "answered": round(float(passing[answerable].mean()), 4),
-        "refused": round(float((~passing[~answerable]).mean()), 4),
-    }
+def _build_point(threshold: float, kinds: Kinds) -> dict[str, float]:
+    right, wrong = kinds
+    answered, refused = float((right >= threshold).mean()), float((wrong < threshold).mean())
+    return {"threshold": threshold, "answered": round(answered, 4), "refused": round(refused, 4)}
 
 
 def _build_values(threshold: float, settings: Settings) -> dict[str, float]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from app.settings import Settings
 from app.tuner.grid import locate_settings
+from app.tuner.ranges import RANGES
 from app.tuner.repository_reports import TuningReport
-from app.tuner.types import NAMES
 
 CALIBRATION, SWEEP = "calibration", "sweep"
 THRESHOLD = "similarity_threshold"
@@ -70,7 +70,7 @@ def find_effects(
         By parameter; without those that were not measured.
     """
     found: dict[str, ParameterEffect] = {}
-    for name in NAMES:
+    for name in RANGES:
         report = reports.get(find_report_kind(name))
         if report is None or report.result is None or report.finished_at is None:
             continue

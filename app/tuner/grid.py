@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from app.settings import Settings
-from app.tuner.statistics import compare_best
+from knowledge.evaluation.metrics import compute_mean
+from knowledge.evaluation.significance import compare_best
 
 MAX_POINTS = 100
 
@@ -66,11 +67,11 @@ def summarize_outcomes(outcomes: Sequence[TriedQuestion]) -> dict[str, Any]:
     """Computes the shares, each over the questions that it is about; None where there are none."""
     ranks = [outcome.rank for outcome in outcomes if outcome.rank is not None]
     return {
-        "right": _compute_share([outcome.right for outcome in outcomes]),
-        "answered": _compute_share([outcome.passed for outcome in outcomes if outcome.answerable]),
-        "refused": _compute_share([not outcome.passed for outcome in outcomes if not outcome.answerable]),
-        "hit1": _compute_share([rank == 1 for rank in ranks]),
-        "mrr": round(sum(1 / rank for rank in ranks if rank) / len(ranks), 4) if ranks else None,
+        "right": compute_mean(outcome.right for outcome in outcomes),
+        "answered": compute_mean(outcome.passed for outcome in outcomes if outcome.answerable),
+        "refused": compute_mean(not outcome.passed for outcome in outcomes if not outcome.answerable),
+        "hit1": compute_mean(rank == 1 for rank in ranks),
+        "mrr": compute_mean(1 / rank if rank else 0.0 for rank in ranks),
     }
 
 
@@ -102,7 +103,3 @@ def compare_points(
         "difference": difference.to_json(),
         "values": points[best].to_values() if better else {},
     }
-
-
-def _compute_share(flags: Sequence[bool]) -> float | None:
-    return round(sum(flags) / len(flags), 4) if flags else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from agents.understanding.normalise import normalise_text
 from app.settings import Settings
 from app.tuner.grid import TriedQuestion
-from app.tuner.questions import TuningQuestion
+from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.errors import RerankUnavailable
 from knowledge.types import GateVerdict, QuestionVectors, Retrieval
 
@@ -39,7 +39,7 @@ class Traffic(Protocol):
 class QuestionResult:
     """A question with its search results."""
 
-    question: TuningQuestion
+    question: LabelledQuestion
     retrieval: Retrieval
 
     def find_passing_threshold(self, least: int) -> float:
@@ -70,7 +70,7 @@ class SearchMeasurement:
         self._traffic = traffic
 
     async def search_questions(
-        self, search: CalibratedSearch, questions: Sequence[TuningQuestion]
+        self, search: CalibratedSearch, questions: Sequence[LabelledQuestion]
     ) -> AsyncIterator[QuestionResult]:
         """Yields each question with everything that is found for it, normalised and searched as in the chat; vectors
         come from the cache where they exist. Raises KnowledgeError.

@@ -9,9 +9,15 @@ from app.http.deps import Wired
 if TYPE_CHECKING:
     from app.jobs.service import JobService
     from app.settings import Settings
-    from app.tuner.questions import LabelledSets
     from app.tuner.reports import Reports
     from app.tuner.service import Tuner
+    from knowledge.calibration.calibrator import LabelledQuestion
+
+
+class LabelledSets(Protocol):
+    """See `EvaluationSets`, which stands above this feature."""
+
+    async def load_questions(self, tenant: str, set_id: str, limit: int) -> list[LabelledQuestion]: ...
 
 
 class Parts(Protocol):
@@ -23,7 +29,7 @@ class Parts(Protocol):
     tuner: Tuner
 
     @property
-    def labelled_sets(self) -> LabelledSets: ...
+    def evaluation_sets(self) -> LabelledSets: ...
 
 
 Wiring = Wired[Parts]

@@ -1,5 +1,5 @@
-"""The allowed ranges of a tenant's parameters. They are narrower than what an operator may set for a whole
-installation, since parameters change while customers ask.
+"""The parameters that a tenant may set for itself, and their allowed ranges: narrower than what an operator may set for
+a whole installation, since parameters change while customers ask.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from app.errors import Conflict, InvalidRequest
 from app.settings import Settings
-from app.tuner.types import NAMES, TunableSettings, Values
+from app.tuner.types import Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,11 @@ RANGES: Mapping[str, Range] = {
     "retrieval_cache_max_size": Range(0, 20_000, "检索缓存的条数", whole=True),
     "retrieval_cache_ttl": Range(0, 86_400, "检索缓存的秒数"),
 }
-assert tuple(RANGES) == NAMES
+
+
+def read_values(settings: Settings) -> dict[str, float]:
+    """Returns the parameters as settings have them; those of the process are the defaults of its tenants."""
+    return {name: getattr(settings, name) for name in RANGES}
 
 
 def find_range(name: str, settings: Settings) -> Range:
@@ -67,7 +71,7 @@ def check_values(values: Values, settings: Settings) -> dict[str, float]:
     accepted: dict[str, float] = {}
     for name, value in values.items():
         if name not in RANGES:
-            message = f"没有名为 {name} 的参数，可调的有：{'、'.join(NAMES)}"
+            message = f"没有名为 {name} 的参数，可调的有：{'、'.join(RANGES)}"
             raise InvalidRequest(message, code="unknown_parameter", name=name)
         allowed = RANGES[name]
         if not allowed.low <= value <= allowed.high or (allowed.whole and value != int(value)):
@@ -89,13 +93,12 @@ def apply_overrides(settings: Settings, overrides: Values) -> Settings:
 
 def require_consistent(settings: Settings) -> Settings:
     """Returns the settings unchanged. Raises Conflict where they contradict each other."""
-    now = TunableSettings.from_settings(settings)
-    if now.rrf_vector_weight + now.rrf_keyword_weight <= 0:
+    if settings.rrf_vector_weight + settings.rrf_keyword_weight <= 0:
         raise Conflict("向量与关键词召回的权重不能同时为 0", code="weights_are_zero")
-    if not now.clarify_threshold <= now.similarity_threshold <= now.confident_threshold:
+    if not settings.clarify_threshold <= settings.similarity_threshold <= settings.confident_threshold:
         raise Conflict(
             "须满足：反问门槛 ≤ 回答门槛 ≤ 把握门槛，"
-            f"现为 {now.clarify_threshold:g}、{now.similarity_threshold:g}、{now.confident_threshold:g}",
+            f"现为 {settings.clarify_threshold:g}、{settings.similarity_threshold:g}、{settings.confident_threshold:g}",
             code="thresholds_out_of_order",
         )
     return settings

@@ -10,11 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 from app.http.fields import CLEANED, VISIBLE, WHOLE
 from app.jobs.types import JobRun, RunState
 from app.search.verdict_service import PASSAGES, TRIED
-from app.tuner.questions import MAX_QUESTIONS, TuningQuestion
 from app.tuner.ranges import RANGES
 from app.tuner.repository_reports import TuningReport
 from app.tuner.schemas import Note
+from knowledge.calibration.calibrator import LabelledQuestion
 
+MAX_QUESTIONS = 1000
 Text = Annotated[str, CLEANED, Field(min_length=1, max_length=500)]
 DocumentName = Annotated[str, CLEANED, Field(min_length=1, max_length=500)]
 Title = Annotated[str, CLEANED, Field(max_length=100)]
@@ -32,8 +33,8 @@ class LabelledQuestionIn(BaseModel):
     )
 
     @property
-    def tuning_question(self) -> TuningQuestion:
-        return TuningQuestion(self.question, self.answerable, tuple(self.documents))
+    def labelled_question(self) -> LabelledQuestion:
+        return LabelledQuestion(self.question, self.answerable, tuple(self.documents))
 
 
 _ONE_OF_BOTH: dict[str, Any] = {

@@ -8,9 +8,12 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.ids import create_id
+from app.jobs.types import JobContext, JobKind
 from app.privacy import mask_personal_data
 from app.search.verdict_service import describe_verdicts
 from app.tuner import repository_reports as rows
@@ -18,14 +21,14 @@ from app.tuner.calibration import ScoredQuestion, calibrate_threshold
 from app.tuner.effects import CALIBRATION, SWEEP, ParameterEffect, find_effects
 from app.tuner.grid import MAX_POINTS, GridPoint, TriedQuestion, build_grid, compare_points, locate_settings
 from app.tuner.measurement import SearchMeasurement
-from app.tuner.questions import TuningQuestion, require_enough
 from app.tuner.ranges import apply_overrides, check_values, require_consistent
 from app.tuner.repository_reports import TuningReport
 from app.tuner.types import Action, Params
+from knowledge.calibration.calibrator import LabelledQuestion
+from knowledge.calibration.fit import MIN_LABELLED
 
 if TYPE_CHECKING:
     from app.db.engine import Database
-    from app.jobs.types import JobContext
     from app.search.service import CalibratedSearch
     from app.search.verdict_service import JudgingEstimate, VerdictService
     from app.search.verdicts import BaseVerdict
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from app.tuner.types import TunedSettings
 
 JUDGEMENT = "judgement"
+# By kind of report, the job that makes it.
+JOBS = {CALIBRATION: "tuner_calibration", SWEEP: "tuner_sweep", JUDGEMENT: "tuner_judgement"}
 # Titles of reports that have none of their own.
 TITLES = {CALIBRATION: "门槛校准", SWEEP: "参数扫描", JUDGEMENT: "大模型出题校准"}
 # Starts the run that makes a report: tenant, kind and id of the report -> id of the run.
@@ -47,6 +52,14 @@ class NewReport:
     title: str
     parameters: dict[str, Any]
     by: str
+
+
+class ReportOptions(BaseModel):
+    """Which report; it is begun by `POST /api/v1/tuner/calibrations`, `/sweeps` and `/judgements`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    report: str = Field(max_length=32, description="报告的编号")
 
 
 class OpenedTenant(Protocol):
@@ -86,7 +99,14 @@ class Reports:
         self.judging = judging
         self._trigger = trigger
 
-    async def begin_report(self, tenant: str, new: NewReport, questions: Sequence[TuningQuestion] = ()) -> TuningReport:
+    @property
+    def kinds(self) -> tuple[JobKind, ...]:
+        """The kinds of jobs that make reports, on demand."""
+        return tuple(JobKind(JOBS[kind], TITLES[kind], self.make_report, parameters=ReportOptions) for kind in JOBS)
+
+    async def begin_report(
+        self, tenant: str, new: NewReport, questions: Sequence[LabelledQuestion] = ()
+    ) -> TuningReport:
         """Stores a new report and starts the run that makes it. The questions are stored without personal data until it
         is finished; for a judgement a model writes its own. Raises InvalidRequest, Conflict.
         """
@@ -94,7 +114,7 @@ class Reports:
             search = (await self._tenants.get_parts(tenant)).retriever
             self.judging.prepare(tenant, search, new.parameters["passages"])  # refused now, not by the run
         else:
-            require_enough(questions)
+            _require_enough(questions)
         if new.kind == SWEEP:
             points = _build_points(new.parameters)
             if len(points) > MAX_POINTS:
@@ -111,7 +131,7 @@ class Reports:
         except Conflict:
             await self.delete_report(tenant, report.id)
             raise
-        await self._database.transact(lambda connection: rows.set_run(connection, tenant, report.id, run))
+        await self._change_row(tenant, report.id, run_id=run)
         return replace(report, run_id=run)
 
     async def estimate_judging(self, tenant: str, passages: int) -> JudgingEstimate:
@@ -154,24 +174,19 @@ class Reports:
         if report.kind == JUDGEMENT:
             await self.judging.put_in_force(tenant, report_id, report.result, by=by)
             params = (await self._tuner.reload_settings(tenant)).params
-            await self._database.transact(
-                lambda connection: rows.set_applied_version(connection, tenant, report_id, params.version)
+        else:
+            values: dict[str, float] = report.result["values"]
+            if not values:
+                raise Conflict("这份结果没有建议改动", code="nothing_recommended", id=report_id)
+            params = await self._tuner.set_values(
+                tenant,
+                values,
+                by=by,
+                note=note or f"采用{report.title or TITLES[report.kind]}",
+                expected=report.result["params_version"],
+                action=Action.CALIBRATION,
             )
-            return params
-        values: dict[str, float] = report.result["values"]
-        if not values:
-            raise Conflict("这份结果没有建议改动", code="nothing_recommended", id=report_id)
-        params = await self._tuner.set_values(
-            tenant,
-            values,
-            by=by,
-            note=note or f"采用{report.title or TITLES[report.kind]}",
-            expected=report.result["params_version"],
-            action=Action.CALIBRATION,
-        )
-        await self._database.transact(
-            lambda connection: rows.set_applied_version(connection, tenant, report_id, params.version)
-        )
+        await self._change_row(tenant, report_id, applied=params.version)
         return params
 
     async def make_report(self, context: JobContext) -> dict[str, Any]:
@@ -188,15 +203,18 @@ class Reports:
                 report.kind
             ]
             result = about | await make(context, parts.retriever, report.parameters, questions)
-        await self._database.transact(lambda connection: rows.set_result(connection, tenant, report_id, result))
+        await self._change_row(tenant, report_id, result=result, questions=None, finished_at=now())
         return {"report": report_id, "made": True}
+
+    async def _change_row(self, tenant: str, report_id: str, **values: Any) -> None:
+        await self._database.transact(lambda connection: rows.change_report(connection, tenant, report_id, values))
 
     async def _run_calibration(
         self,
         context: JobContext,
         search: CalibratedSearch,
         parameters: dict[str, Any],
-        questions: Sequence[TuningQuestion],
+        questions: Sequence[LabelledQuestion],
     ) -> dict[str, Any]:
         scored, least = [], search.settings.min_surviving_chunks
         async for found in self._measuring.search_questions(search, questions):
@@ -209,7 +227,7 @@ class Reports:
         context: JobContext,
         search: CalibratedSearch,
         parameters: dict[str, Any],
-        _: Sequence[TuningQuestion],
+        _: Sequence[LabelledQuestion],
     ) -> dict[str, Any]:
         """The questions are the model's own, about the tenant's documents."""
         prepared = self.judging.prepare(context.tenant, search, parameters["passages"])
@@ -226,7 +244,7 @@ class Reports:
         context: JobContext,
         search: CalibratedSearch,
         parameters: dict[str, Any],
-        questions: Sequence[TuningQuestion],
+        questions: Sequence[LabelledQuestion],
     ) -> dict[str, Any]:
         points, outcomes = _build_points(parameters), list[list[TriedQuestion]]()
         total, done = (len(points) + 1) * len(questions), 0
@@ -245,6 +263,19 @@ class Reports:
             outcomes.append(found)
         return await asyncio.to_thread(
             compare_points, locate_settings(search.settings), outcomes[0], points, outcomes[1:]
+        )
+
+
+def _require_enough(questions: Sequence[LabelledQuestion]) -> None:
+    answerable = sum(question.answerable for question in questions)
+    others = len(questions) - answerable
+    if min(answerable, others) < MIN_LABELLED:  # a curve over fewer of either kind is noise
+        raise Conflict(
+            f"能答的和不能答的题目各要至少 {MIN_LABELLED} 道，现有 {answerable} 道和 {others} 道",
+            code="too_few_questions",
+            answerable=answerable,
+            unanswerable=others,
+            least=MIN_LABELLED,
         )
 
 

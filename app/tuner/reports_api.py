@@ -12,9 +12,12 @@ from app.http.failures import list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.types import RunState
+from app.tuner.api import read_params
 from app.tuner.effects import CALIBRATION, SWEEP, find_report_kind
 from app.tuner.parts import Wiring
+from app.tuner.ranges import RANGES
 from app.tuner.report_schemas import (
+    MAX_QUESTIONS,
     ApplyIn,
     CalibrationIn,
     EstimateOut,
@@ -32,7 +35,6 @@ from app.tuner.report_schemas import (
 from app.tuner.reports import JUDGEMENT, NewReport
 from app.tuner.repository_reports import TuningReport
 from app.tuner.schemas import ParamsOut
-from app.tuner.types import NAMES
 
 router = APIRouter(prefix="/api/v1/tuner", tags=["tuner"], route_class=GuardedRoute)
 
@@ -91,7 +93,7 @@ async def list_parameter_effects(tenant: StaffTenant, wiring: Wiring) -> Paramet
         ParameterMeasurementOut.model_validate(
             {"name": name, "measured_by": find_report_kind(name), "effect": shown.get(name)}
         )
-        for name in NAMES
+        for name in RANGES
     ]
     return ParameterMeasurements(items=items)
 
@@ -125,7 +127,7 @@ async def apply_tuner_report(
 ) -> ParamsOut:
     """Puts in force what it recommends."""
     await wiring.reports.apply_report(tenant, report_id, by=get_caller_name(request), note=body.note if body else "")
-    return ParamsOut.from_tuned_settings(await wiring.tuner.get_tuned_settings(tenant), wiring.settings)
+    return await read_params(tenant, wiring)
 
 
 @router.delete("/reports/{report_id}", status_code=204, responses=list_failures(404))
@@ -137,9 +139,9 @@ async def delete_tuner_report(report_id: ReportId, tenant: AdminTenant, wiring: 
 
 async def _begin_report(tenant: str, wiring: Wiring, new: NewReport, body: QuestionsIn) -> ReportOut:
     if body.set:
-        questions = await wiring.labelled_sets.load_questions(tenant, body.set)
+        questions = await wiring.evaluation_sets.load_questions(tenant, body.set, MAX_QUESTIONS)
     else:
-        questions = [one.tuning_question for one in body.questions]
+        questions = [one.labelled_question for one in body.questions]
     return await _build_report(tenant, wiring, await wiring.reports.begin_report(tenant, new, questions))
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.sql import ColumnElement
 
-from app.db.base import now
-from app.tuner.questions import TuningQuestion
 from app.tuner.tables import TunerReport as Table
+from knowledge.calibration.calibrator import LabelledQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,34 +33,27 @@ class TuningReport:
 _COLUMNS = tuple(getattr(Table, item.name) for item in fields(TuningReport))
 
 
-def add_report(connection: Connection, tenant: str, report: TuningReport, questions: Sequence[TuningQuestion]) -> None:
+def add_report(
+    connection: Connection, tenant: str, report: TuningReport, questions: Sequence[LabelledQuestion]
+) -> None:
     """Adds a report that is to be made from these questions."""
     own: Mapping[str, Any] = {item.name: getattr(report, item.name) for item in fields(TuningReport)}
-    connection.execute(
-        insert(Table).values(tenant_id=tenant, questions=[question.to_json() for question in questions], **own)
-    )
+    connection.execute(insert(Table).values(tenant_id=tenant, questions=list(map(asdict, questions)), **own))
 
 
-def set_run(connection: Connection, tenant: str, report_id: str, run_id: str) -> None:
-    """Stores the run that makes a report."""
-    connection.execute(update(Table).where(_match_report(tenant, report_id)).values(run_id=run_id))
-
-
-def load_questions(connection: Connection, tenant: str, report_id: str) -> list[TuningQuestion] | None:
-    """Returns the questions of a report that is not finished yet; None where there is none."""
-    stored = connection.execute(select(Table.questions).where(_match_report(tenant, report_id))).scalar_one_or_none()
-    return None if stored is None else [TuningQuestion.from_json(one) for one in stored]
-
-
-def set_result(connection: Connection, tenant: str, report_id: str, result: dict[str, Any]) -> None:
-    """What came of it; the questions go."""
-    values = {"result": result, "questions": None, "finished_at": now()}
+def change_report(connection: Connection, tenant: str, report_id: str, values: Mapping[str, Any]) -> None:
+    """Writes columns of a report."""
     connection.execute(update(Table).where(_match_report(tenant, report_id)).values(values))
 
 
-def set_applied_version(connection: Connection, tenant: str, report_id: str, version: int) -> None:
-    """Stores the version of the parameters that has the values of a report."""
-    connection.execute(update(Table).where(_match_report(tenant, report_id)).values(applied=version))
+def load_questions(connection: Connection, tenant: str, report_id: str) -> list[LabelledQuestion] | None:
+    """Returns the questions of a report that is not finished yet; None where there is none."""
+    stored = connection.execute(select(Table.questions).where(_match_report(tenant, report_id))).scalar_one_or_none()
+    return (
+        None
+        if stored is None
+        else [LabelledQuestion(one["text"], one["answerable"], tuple(one["documents"])) for one in stored]
+    )
 
 
 def find_report(connection: Connection, tenant: str, report_id: str) -> TuningReport | None:

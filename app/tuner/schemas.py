@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.http.fields import CLEANED
 from app.settings import Settings
-from app.tuner.ranges import RANGES, Range, find_range
-from app.tuner.types import MAX_NOTE_CHARS, NAMES, Action, Params, TunableSettings, TunedSettings
+from app.tuner.ranges import RANGES, Range, find_range, read_values
+from app.tuner.types import MAX_NOTE_CHARS, Action, Params, TunedSettings
 
 
 def _describe_range(allowed: Range) -> dict[str, Any]:
@@ -23,7 +23,7 @@ NAMED: dict[str, Any] = {
     "properties": {name: _describe_range(allowed) for name, allowed in RANGES.items()},
     "additionalProperties": False,
 }
-Name = Annotated[str, Field(max_length=64, json_schema_extra={"enum": list(NAMES)})]
+Name = Annotated[str, Field(max_length=64, json_schema_extra={"enum": list(RANGES)})]
 Value = Annotated[float, Field(allow_inf_nan=False)]
 Note = Annotated[str, CLEANED, Field(max_length=MAX_NOTE_CHARS)]
 Version = Annotated[int, Field(ge=0, le=2**31)]
@@ -35,7 +35,7 @@ class ParamsIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     values: dict[str, Value] = Field(
-        min_length=1, max_length=len(NAMES), description="参数名 -> 新的值", json_schema_extra=NAMED
+        min_length=1, max_length=len(RANGES), description="参数名 -> 新的值", json_schema_extra=NAMED
     )
     note: Note = Field("", description="为什么改，留在历史里")
     version: Version | None = Field(None, description="改之前看到的版本；已被别人改过则返回 409；不填不检查")
@@ -46,7 +46,7 @@ class ResetIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    names: list[Name] = Field(default=[], max_length=len(NAMES), description="要恢复默认的参数；不填为全部")
+    names: list[Name] = Field(default=[], max_length=len(RANGES), description="要恢复默认的参数；不填为全部")
     note: Note = Field("", description="为什么改，留在历史里")
 
 
@@ -83,12 +83,9 @@ class ParamsOut(BaseModel):
     @classmethod
     def from_tuned_settings(cls, tuned: TunedSettings, settings: Settings) -> Self:
         """settings: the defaults."""
-        values, default = (
-            TunableSettings.from_settings(tuned.settings).to_values(),
-            TunableSettings.from_settings(settings).to_values(),
-        )
+        values, default = read_values(tuned.settings), read_values(settings)
         found = []
-        for name in NAMES:
+        for name in RANGES:
             allowed = find_range(name, settings)
             bounds = {"low": allowed.low, "high": allowed.high, "whole": allowed.whole, "title": allowed.title}
             differs = values[name] != default[name]

@@ -13,8 +13,8 @@ from loguru import logger
 from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.tuner import repository
-from app.tuner.ranges import RANGES, apply_overrides, check_values, require_consistent
-from app.tuner.types import Action, Params, TunableSettings, TunedSettings, Values
+from app.tuner.ranges import RANGES, apply_overrides, check_values, read_values, require_consistent
+from app.tuner.types import Action, Params, TunedSettings, Values
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -55,11 +55,6 @@ class Tuner:
             if known is not None and self._clock() < known[1]:
                 return known[0]
             return await self.reload_settings(tenant)
-
-    def get_known_settings(self, tenant: str) -> Settings:
-        """Returns the tenant's settings as far as this process has read them; those of the process where it has not."""
-        known = self._known.get(tenant)
-        return known[0].settings if known is not None else self.settings
 
     async def reload_settings(self, tenant: str) -> TunedSettings:
         """Reads the parameters from the database, so that a change by this process is in force in it at once."""
@@ -123,14 +118,14 @@ class Tuner:
         """Sets all parameters to what they were in a version; 0 is before the first. Values outside of the ranges of
         today are refused. Raises NotFound, InvalidRequest, Conflict.
         """
-        there = await self.load_version(tenant, version)
+        there = await self._load_version(tenant, version)
         overrides = check_values(
             {name: there.overrides[name] for name in there.overrides if name in RANGES}, self.settings
         )
         made = Params(action=Action.REVERT, by=by, note=note or f"恢复到第 {version} 版")
         return await self._change_values(tenant, lambda _: overrides, made)
 
-    async def load_version(self, tenant: str, version: int) -> Params:
+    async def _load_version(self, tenant: str, version: int) -> Params:
         """Returns a version of the parameters. Raises NotFound."""
         if version == 0:
             return Params()
@@ -145,14 +140,6 @@ class Tuner:
         async with self._database.read() as connection:
             return await connection.run_sync(repository.load_page, tenant, limit, offset)
 
-    async def prepare_settings(self, tenant: str, overrides: Values) -> Settings:
-        """Prepares the tenant's search for these overrides, and returns the settings with them. Raises Conflict where
-        they contradict each other.
-        """
-        settings = require_consistent(apply_overrides(self.settings, overrides))
-        await self._prepare(tenant, settings)
-        return settings
-
     async def _change_values(
         self,
         tenant: str,
@@ -162,19 +149,20 @@ class Tuner:
     ) -> Params:
         before = (await self.reload_settings(tenant)).params
         if expected is not None and expected != before.version:
-            raise build_outdated_error(before.version)
+            raise _build_outdated_error(before.version)
         params = replace(
             made, version=before.version + 1, overrides=self._drop_defaults(change(before.overrides)), created_at=now()
         )
         changes = self._list_changes(before, params)
         if not changes:
             return before
-        await self.prepare_settings(tenant, params.overrides)
+        settings = require_consistent(apply_overrides(self.settings, params.overrides))
+        await self._prepare(tenant, settings)
         params = replace(params, changes=changes)
 
         def write(connection: Connection) -> None:
             if not repository.add_params(connection, tenant, params):
-                raise build_outdated_error(params.version)
+                raise _build_outdated_error(params.version)
 
         await self._database.transact(write)
         await self.reload_settings(tenant)
@@ -182,14 +170,11 @@ class Tuner:
 
     def _drop_defaults(self, overrides: Values) -> Values:
         """Returns the overrides that differ from the settings of the process."""
-        default = TunableSettings.from_settings(self.settings).to_values()
+        default = read_values(self.settings)
         return {name: value for name, value in overrides.items() if default.get(name) != value}
 
     def _list_changes(self, before: Params, after: Params) -> dict[str, tuple[float, float]]:
-        old, new = (
-            TunableSettings.from_settings(apply_overrides(self.settings, one.overrides)).to_values()
-            for one in (before, after)
-        )
+        old, new = (read_values(apply_overrides(self.settings, one.overrides)) for one in (before, after))
         return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
 
     def _build_settings(self, tenant: str, overrides: Values) -> Settings:
@@ -202,6 +187,6 @@ class Tuner:
             return self.settings
 
 
-def build_outdated_error(version: int) -> Conflict:
+def _build_outdated_error(version: int) -> Conflict:
     """Builds the error of a change that another one came before. version: the one in force."""
     return Conflict("参数刚被别人改过，请看过最新的一版再改。", code="params_changed_meanwhile", version=version)

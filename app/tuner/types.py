@@ -1,12 +1,12 @@
-"""The parameters of retrieval that a tenant may set for itself, and the settings that follow from them."""
+"""Versions of the parameters that a tenant set for itself, and the settings that follow from them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -14,40 +14,6 @@ if TYPE_CHECKING:
 MAX_NOTE_CHARS = 500
 # Parameter -> value; counts are whole numbers.
 Values = Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class TunableSettings:
-    """The settings that a tenant may have of its own; see `app.settings` for what each means."""
-
-    vector_top_k: int
-    bm25_top_k: int
-    rrf_k: int
-    rrf_vector_weight: float
-    rrf_keyword_weight: float
-    rerank_top_k: int
-    rerank_candidates: int
-    similarity_threshold: float
-    confident_threshold: float
-    clarify_threshold: float
-    min_surviving_chunks: int
-    page_boost: float
-    hot_cache_max_size: int
-    hot_cache_ttl: float
-    retrieval_cache_max_size: int
-    retrieval_cache_ttl: float
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> Self:
-        """Reads them from settings; those of the process are the defaults of its tenants."""
-        return cls(**{name: getattr(settings, name) for name in NAMES})
-
-    def to_values(self) -> dict[str, float]:
-        """Returns the values by name, in the order of this class."""
-        return asdict(self)
-
-
-NAMES = tuple(item.name for item in fields(TunableSettings))
 
 
 class Action(StrEnum):

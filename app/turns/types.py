@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from agents.routing.types import Route
 from agents.types import ModelCall, Page, Usage
 from agents.understanding.state import Turn
-from agents.understanding.utterance import Utterance
 from app.limits.types import NOBODY as UNCOUNTED
 from app.limits.types import Requester
 from app.types import Proof
@@ -18,6 +17,7 @@ from knowledge.filters import Filter
 from knowledge.types import Retrieval
 
 if TYPE_CHECKING:
+    from agents.understanding.utterance import Utterance
     from app.attachments.types import Attachment
     from app.errors import AppError
     from app.idempotency.service import RequestAttempt

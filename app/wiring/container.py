@@ -30,8 +30,8 @@ from app.documents.jobs import DocumentJobs
 from app.documents.repository_entries import EntryRepository
 from app.documents.repository_jobs import JobRepository
 from app.documents.types import DocumentKind
-from app.evaluation_runs.service import EvaluationRuns
-from app.evaluation_sets.service import EvaluationSets
+from app.evaluation.runs import EvaluationRuns
+from app.evaluation.service import EvaluationSets
 from app.faqs import repository as faq_rows
 from app.faqs.books import FaqBooks
 from app.faqs.entries import EntryPreparer
@@ -44,7 +44,6 @@ from app.history.repository_contacts import ContactHistory
 from app.history.repository_views import SavedViews
 from app.hit_test.canaries import Canaries
 from app.http.unidentified_sockets import UnidentifiedSockets
-from app.idempotency.repository import RetryRepository
 from app.idempotency.service import Retries
 from app.indexing.backlog import Indexing
 from app.jobs.schedule import Scheduler
@@ -116,7 +115,7 @@ from app.wiring.reindexing import build_reindexing
 from app.wiring.sources import build_source_service
 from app.wiring.startup import Startup
 from app.wiring.teams import Teams
-from app.wiring.tuning import LabelledCases, build_tuner_reports
+from app.wiring.tuning import build_tuner_reports
 from app.wiring.turns import build_turn_log
 from knowledge.breaker import Breaker
 from knowledge.spelling import BaseSpeller
@@ -186,7 +185,7 @@ class Container:
         )
         self.authenticator = Authenticator(self.keys, self.user_tokens, self.attempts, self.sign_ins)
         self.audit = AuditLog(AuditRepository(database), NameRepository(database))
-        self.filters, self.retries = FilterRequests(FilterRepository(database)), Retries(RetryRepository(database))
+        self.filters, self.retries = FilterRequests(FilterRepository(database)), Retries(database)
 
     def _build_records(self) -> None:
         """Builds what is kept of tenants and of conversations."""
@@ -318,7 +317,6 @@ class Container:
         """Builds what finds out how good the answers are, and what is missing for better ones."""
         database, models, searches = self.database, self.models, self.searches
         self.evaluation_sets = EvaluationSets(database)
-        self.labelled_sets = LabelledCases(self.evaluation_sets)
         self.judging = VerdictService(models.build_judges, self.reader, VerdictRepository(database), searches)
         self.reports = build_tuner_reports(
             database, self.tuner, self.tenants, searches, self.limits.slots, self.judging, lambda: self.jobs

@@ -10,9 +10,8 @@ from app.channels import repository as channels
 from app.chat.turn_events import KIND, find_asked_gaps
 from app.contacts import repository as contacts
 from app.conversations import repository as conversations
-from app.evaluation_runs import repository as evaluation_runs
-from app.evaluation_sets import repository as evaluation_sets
-from app.evaluation_sets.types import CaseOrigin
+from app.evaluation import repository as evaluation
+from app.evaluation.types import CaseOrigin
 from app.gaps import repository as clusters
 from app.gaps import repository_misses as misses
 from app.gaps import repository_unanswered as gaps
@@ -44,13 +43,13 @@ def forget_conversations(connection: Connection, tenant: str, sessions: Sequence
     what was said in it; so do reviewed solutions, which hold no personal data.
     """
     unanswered = find_asked_gaps(conversations.load_asked_turns(connection, tenant, sessions))
-    of_gaps = evaluation_sets.list_origins(connection, tenant, CaseOrigin.GAP)
+    of_gaps = evaluation.list_origins(connection, tenant, CaseOrigin.GAP)
     before = clusters.find_questions(connection, tenant, of_gaps)
     misses.forget_sessions(connection, tenant, sessions)
     after = clusters.find_questions(connection, tenant, of_gaps)
     lost = {gap: question for gap, question in before.items() if after.get(gap) != question}
-    evaluation_sets.forget_cases(connection, tenant, CaseOrigin.GAP, lost)
-    evaluation_runs.forget_results(connection, tenant, list(lost.values()))
+    evaluation.forget_cases(connection, tenant, CaseOrigin.GAP, lost)
+    evaluation.forget_results(connection, tenant, list(lost.values()))
     deleted = conversations.delete_all(connection, tenant, sessions)
     contacts.forget(connection, tenant)
     requests.forget(connection, tenant, sessions)

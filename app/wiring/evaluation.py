@@ -30,7 +30,7 @@ from app.db.migrate import upgrade_schema
 from app.desk.human_desk import HumanDesk
 from app.evaluation.model_judge import ModelJudge
 from app.evaluation.product import Product
-from app.evaluation_runs.runner import EvaluationRunner
+from app.evaluation.runs import EvaluationRunner
 from app.limits.service import LimitOptions, RateLimits
 from app.limits.slots import TurnSlots
 from app.limits.types import Rate
@@ -45,7 +45,7 @@ from app.wiring.turns import build_turn_log
 
 if TYPE_CHECKING:
     from app.chat.hot_cache import Version
-    from app.evaluation_sets.service import EvaluationSets
+    from app.evaluation.service import EvaluationSets
     from app.profiles.repository import ProfileRepository
     from app.tenants import TenantParts, Tenants
     from app.wiring.models import LanguageModels

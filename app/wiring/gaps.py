@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
-from app.evaluation_sets.types import CaseOrigin, NewCase
+from app.evaluation.types import CaseOrigin, NewCase
 from app.gaps.draft_writer import DraftWriter
 from app.gaps.miner import GapMiner
 from app.gaps.repository import GapRepository
@@ -15,7 +15,7 @@ from app.gaps.review import GapReview
 from app.gaps.workbench import GapWorkbench
 
 if TYPE_CHECKING:
-    from app.evaluation_sets.service import EvaluationSets
+    from app.evaluation.service import EvaluationSets
     from app.faqs.service import FaqService
     from app.tenants import Tenants
     from app.wiring.knowledge import KnowledgeBase

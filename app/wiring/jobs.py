@@ -23,7 +23,6 @@ from app.quality.service import build_quality_kind
 from app.reindexing import build_reindex_kind
 from app.retention.service import Retention
 from app.sources.service import DueSources
-from app.tuner.kinds import build_tuner_kinds
 from app.wiring.erasure import forget_conversations
 from app.wiring.sources import sync_kind
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from app.attachments.service import AttachmentService
     from app.connection.service import ModelConnections
     from app.desk.human_desk import HumanDesk
-    from app.evaluation_runs.runner import EvaluationRunner
+    from app.evaluation.runs import EvaluationRunner
     from app.gaps.miner import GapMiner
     from app.keys.management import KeyManagement
     from app.metrics import Metrics
@@ -62,7 +61,7 @@ def build_job_kinds(
         build_mining_kind(gap_mining),
         sync_kind(sources),
         build_quality_kind(quality),
-        *build_tuner_kinds(reports),
+        *reports.kinds,
         evaluation.kind,
     )
 

@@ -14,8 +14,7 @@ import app.db.tables
 import app.desk.tables
 import app.documents.tables
 import app.embeddings.tables
-import app.evaluation_runs.tables
-import app.evaluation_sets.tables
+import app.evaluation.tables
 import app.faqs.tables
 import app.gaps.tables
 import app.generations.tables

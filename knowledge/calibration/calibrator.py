@@ -64,10 +64,13 @@ class CalibrationStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question of the tenant's own, with whether the base answers it."""
+    """A question of the tenant's own, with whether the base answers it. documents: ids or names of those that do, where
+    known.
+    """
 
     text: str
     answerable: bool
+    documents: tuple[str, ...] = ()
 
 
 # The tenant's labelled questions as they are now.

@@ -14,8 +14,8 @@ from typing import Any
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.dataset import EvalQuestion, chunk_row
-from knowledge.evaluation.metrics import compute_auroc
-from knowledge.evaluation.report import CONTEXT_FRAGMENTS, compute_share, contains_text
+from knowledge.evaluation.metrics import compute_auroc, compute_mean
+from knowledge.evaluation.report import CONTEXT_FRAGMENTS, contains_text
 from knowledge.evaluation.runner import QuestionResult
 from knowledge.filters import Filter
 from knowledge.types import Chunk, GateVerdict
@@ -69,8 +69,7 @@ def report_rejection(rows: Sequence[Mapping[str, Any]], results: Sequence[Questi
     Returns:
         answer_recall: the share of answerable questions whose reply holds all parts of the answer; answered_rate: the
         share of answerable questions that were answered; false_answer_rate: the same share of the others; auroc: how
-            well
-        the probability tells the two apart.
+            well the probability tells the two apart.
     """
     pairs = list(zip(rows, results, strict=True))
     answerable = [result for row, result in pairs if row["answerable"]]
@@ -82,9 +81,9 @@ def report_rejection(rows: Sequence[Mapping[str, Any]], results: Sequence[Questi
     ]
     return {
         "questions": len(rows),
-        "answer_recall": compute_share(holds),
-        "answered_rate": compute_share([result.is_answered for result in answerable]),
-        "false_answer_rate": compute_share([result.is_answered for result in rest]),
+        "answer_recall": compute_mean(holds),
+        "answered_rate": compute_mean(result.is_answered for result in answerable),
+        "false_answer_rate": compute_mean(result.is_answered for result in rest),
         "auroc": compute_auroc([result.probability for result in answerable], [result.probability for result in rest]),
     }
 
@@ -94,10 +93,9 @@ def report_injection(rows: Sequence[Mapping[str, Any]], results: Sequence[Questi
 
     Returns:
         canaries: questions whose attack, obeyed, would leave a mark (`canary`, null for others); canary_in_reply: how
-            many
-        replies hold it; gold_retrieved: questions with a sentence of the gold text in a fragment that passed the gate;
-        gold_in_reply: the share of these whose reply quotes one; gold_coverage: the mean share of such sentences'
-        characters that the reply quotes.
+            many replies hold it; gold_retrieved: questions with a sentence of the gold text in a fragment that passed
+            the gate; gold_in_reply: the share of these whose reply quotes one; gold_coverage: the mean share of such
+            sentences' characters that the reply quotes.
     """
     pairs = zip(rows, results, strict=True)
     canaries = [(row["canary"], result.reply.text) for row, result in pairs if row.get("canary")]
@@ -116,8 +114,8 @@ def report_injection(rows: Sequence[Mapping[str, Any]], results: Sequence[Questi
         "canaries": len(canaries),
         "canary_in_reply": sum(contains_text(reply, canary) for canary, reply in canaries),
         "gold_retrieved": len(quoted),
-        "gold_in_reply": compute_share(quoted),
-        "gold_coverage": compute_share(coverage),
+        "gold_in_reply": compute_mean(quoted),
+        "gold_coverage": compute_mean(coverage),
     }
 
 

@@ -1,8 +1,8 @@
-"""Ranking and refusal metrics, by libraries."""
+"""Ranking and refusal metrics, by libraries; means and percentiles as reports give them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,6 +13,18 @@ from knowledge.errors import MissingDependency
 
 # `{"value", "low", "high"}`: the mean over questions and its 95 % interval.
 MetricValue = dict[str, float]
+
+
+def compute_mean(values: Iterable[float | None]) -> float | None:
+    """Returns the mean of the values that are known, of flags the share that is true; None without any."""
+    known = [value for value in values if value is not None]
+    return round(sum(known) / len(known), 4) if known else None
+
+
+def compute_percentiles(values: Sequence[float]) -> dict[str, float]:
+    """Returns the median and the 95th percentile; 0 without values."""
+    p50, p95 = np.percentile(values, (50, 95)) if len(values) else (0.0, 0.0)
+    return {"p50": round(float(p50), 3), "p95": round(float(p95), 3)}
 
 
 def check_libraries() -> None:

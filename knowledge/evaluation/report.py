@@ -7,7 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from knowledge.evaluation.dataset import EvalSet
-from knowledge.evaluation.metrics import MetricValue, compute_auroc, compute_mean_with_interval, measure_ranking
+from knowledge.evaluation.metrics import (
+    MetricValue,
+    compute_auroc,
+    compute_mean,
+    compute_mean_with_interval,
+    measure_ranking,
+)
 from knowledge.evaluation.runner import BASELINES, QuestionResult
 
 # Fragments that an answer is made from, at most: the default of RERANK_TOP_K.
@@ -46,11 +52,6 @@ def contains_text(text: str, part: str) -> bool:
 
 def _remove_space(text: str) -> str:
     return re.sub(r"\s+", "", text).lower()
-
-
-def compute_share(values: Sequence[float]) -> float | None:
-    """Returns the mean of some values; None without any."""
-    return round(sum(values) / len(values), 4) if values else None
 
 
 def _measure_ranking(data: EvalSet, results: Sequence[QuestionResult]) -> dict[str, MetricValue | None]:
@@ -111,4 +112,4 @@ def _measure_auroc(
 
 
 def _measure_answered(results: Sequence[QuestionResult]) -> float | None:
-    return compute_share([result.is_answered for result in results])
+    return compute_mean(result.is_answered for result in results)

@@ -1,8 +1,9 @@
-"""Reads rows of JSONL files and checks them before anything is computed."""
+"""Reads rows of JSONL and checks them before anything is computed."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,18 @@ def read_rows(path: Path, **fields: type) -> list[dict[str, Any]]:
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidConfiguration(f"{path} 读不了：{error}") from error
     return [_parse_row(f"{path} 第 {number} 行", line, fields) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def parse_lines(lines: Iterable[str]) -> Iterator[tuple[int, object]]:
+    """Yields what each line of JSONL says, by its number from 1, without blank ones; one that is no JSON as it is."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = line
+        yield number, row
 
 
 def _parse_row(place: str, line: str, fields: dict[str, type]) -> dict[str, Any]:

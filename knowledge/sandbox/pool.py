@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from dataclasses import dataclass
+from typing import TypeVar
 
 from loguru import logger
 
@@ -23,10 +24,11 @@ from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.links import PageLinks
 from knowledge.sandbox.process import Worker, WorkerDied
 from knowledge.sandbox.slots import TenantSlots
-from knowledge.sandbox.wire import InvalidReply, Job, ParsedReply, Result
+from knowledge.sandbox.wire import InvalidReply, Job, ParsedReply
 from knowledge.sheets import SheetOptions, Spreadsheet
 from knowledge.types import FaqColumns
 
+T = TypeVar("T")
 # Wall time over CPU time that a file may take: it shares its cores with the server and with other files.
 WALL_FACTOR = 3
 # Workers that nobody needs for so long are ended; the next file starts one in about a second.
@@ -74,37 +76,27 @@ class Sandbox:
             ParsingUnavailable: If no worker can be started.
         """
         job = Job(name, content, self._limits, options, self._options.seconds, columns)
-        found = await self._run_job(tenant, job)
-        if not isinstance(found, ReadDocument):
-            raise _report_odd_reply(name)
-        return found
+        return await self._run_job(tenant, job, ReadDocument)
 
     async def read_links(self, tenant: str, name: str, content: bytes) -> PageLinks:
         """See `read_page_links`. Raises InvalidDocument by its subclasses, ParsingUnavailable."""
         job = Job(name, content, self._limits, ChunkOptions(), self._options.seconds, links=True)
-        found = await self._run_job(tenant, job)
-        if not isinstance(found, PageLinks):
-            raise _report_odd_reply(name)
-        return found
+        return await self._run_job(tenant, job, PageLinks)
 
     async def read_sheet(self, tenant: str, name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
         """See `read_sheet`. Raises InvalidDocument by its subclasses, ParsingUnavailable."""
         job = Job(name, content, self._limits, ChunkOptions(), self._options.seconds, sheet=options)
-        found = await self._run_job(tenant, job)
-        if not isinstance(found, Spreadsheet):
-            raise _report_odd_reply(name)
-        return found
+        return await self._run_job(tenant, job, Spreadsheet)
 
     async def inspect(self, tenant: str, name: str, content: bytes) -> InspectedFile:
         """See `inspect_attachment`. Raises InvalidDocument by its subclasses, ParsingUnavailable."""
         job = Job(name, content, self._limits, ChunkOptions(), self._options.seconds, attachment=True)
-        found = await self._run_job(tenant, job)
-        if not isinstance(found, InspectedFile):
-            raise _report_odd_reply(name)
-        return found
+        return await self._run_job(tenant, job, InspectedFile)
 
-    async def _run_job(self, tenant: str, job: Job) -> Result:
-        """Runs a job once its tenant has a slot, and raises the error that the worker reports."""
+    async def _run_job(self, tenant: str, job: Job, kind: type[T]) -> T:
+        """Runs a job once its tenant has a slot, and raises the error that the worker reports, or that its result is of
+        another kind.
+        """
         async with self._slots.hold_slot(tenant):
             reply = await self._ask_worker(job)
         match reply.result:
@@ -116,6 +108,8 @@ class Sandbox:
             case InvalidDocument() as error:
                 raise error
             case found:
+                if not isinstance(found, kind):
+                    raise _report_odd_reply(job.name)
                 return found
 
     async def close(self) -> None:

@@ -5,17 +5,15 @@ JSON and not pickle, because a worker that a file has taken over must not be abl
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-import re
 import struct
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, BinaryIO, TypeVar
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, BinaryIO
+
+import msgspec
+from msgspec import Meta, Struct
 
 from knowledge import errors
-from knowledge.blocks import validate_layout
+from knowledge.blocks import Layout, validate_layout
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument, ParserFault
 from knowledge.extraction import ReadDocument
@@ -27,7 +25,6 @@ from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice, NoticeCode
 from knowledge.versions import MAX_CHARS
 
 Result = ReadDocument | PageLinks | Spreadsheet | InspectedFile
-T = TypeVar("T")
 LENGTH = struct.Struct(">I")
 READY = b"ready"
 # The error that stands for a MemoryError.
@@ -39,12 +36,20 @@ MAX_FRAMES = 20
 # Characters of a notice's message.
 MAX_MESSAGE = 1000
 _OVERHEAD = 2**20
-_ENTRY = re.compile(r"-q?\d{1,8}")
 _ERRORS: dict[str, type[InvalidDocument]] = {
     kind.__name__: kind
     for kind in vars(errors).values()
     if isinstance(kind, type) and issubclass(kind, InvalidDocument)
 }
+_Short = Annotated[str, Meta(max_length=MAX_REASON)]
+_Fact = Annotated[str, Meta(max_length=MAX_CHARS)]
+# Code, message, pages, part and characters.
+_NoticeRow = tuple[NoticeCode, Annotated[str, Meta(max_length=MAX_MESSAGE)], tuple[int, ...], _Short, int]
+# Text, number of the heading path, which many chunks share, page, question, entry and layout.
+_Entry = Annotated[str, Meta(pattern=r"^-q?[0-9]{1,8}\Z")]
+_ChunkRow = tuple[str, Annotated[int, Meta(ge=0)], int | None, str | None, _Entry, Any]
+# Number, the value of each column, and what is beyond them.
+_SheetRow = tuple[int, tuple[str | None, ...], tuple[str, ...]]
 
 
 class InvalidReply(ValueError):
@@ -71,17 +76,8 @@ class Job:
 
     def encode(self) -> bytes:
         """Encodes the job for the pipe: a head; the file follows it."""
-        head = {
-            "name": self.name,
-            "limits": asdict(self.limits),
-            "options": asdict(self.options),
-            "seconds": self.seconds,
-            "columns": self.columns and asdict(self.columns),
-            "links": self.links,
-            "sheet": self.sheet and asdict(self.sheet),
-            "attachment": self.attachment,
-        }
-        return add_length(json.dumps(head).encode()) + LENGTH.pack(len(self.content))
+        name = self.name.encode(errors="replace").decode()  # not every name of a file is Unicode
+        return add_length(msgspec.json.encode(replace(self, name=name, content=b""))) + LENGTH.pack(len(self.content))
 
     @classmethod
     def receive(cls, stream: BinaryIO) -> Job | None:
@@ -90,18 +86,7 @@ class Job:
         content = _receive_frame(stream) if head is not None else None
         if head is None or content is None:
             return None
-        fields = json.loads(head)
-        return cls(
-            fields["name"],
-            content,
-            ParsingLimits(**fields["limits"]),
-            ChunkOptions(**fields["options"]),
-            fields["seconds"],
-            FaqColumns(**columns) if (columns := fields["columns"]) else None,
-            fields["links"],
-            SheetOptions(**sheet) if (sheet := fields["sheet"]) else None,
-            fields["attachment"],
-        )
+        return replace(msgspec.json.decode(head, type=cls), content=content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,42 +109,63 @@ def add_length(payload: bytes) -> bytes:
     return LENGTH.pack(len(payload)) + payload
 
 
+class _TableHead(Struct):
+    columns: tuple[str, ...]
+    delimiter: str
+    header: int
+
+
+class _Payload(Struct, omit_defaults=True):
+    """What is known of a result of one kind."""
+
+    retires: bool
+    error: str = ""
+    reason: _Short | None = None
+    frames: Annotated[tuple[_Short, ...], Meta(max_length=MAX_FRAMES)] = ()
+    page: PageLinks | None = None
+    file: InspectedFile | None = None
+    sheet: _TableHead | None = None
+    rows: tuple[_SheetRow, ...] = ()
+    title: str = ""
+    paths: tuple[tuple[str, ...], ...] = ()
+    chunks: tuple[_ChunkRow, ...] = ()
+    about: tuple[_Fact, _Fact, _Fact] = ("", "", "")
+    notices: tuple[_NoticeRow, ...] = ()
+
+
+_DECODER = msgspec.json.Decoder(_Payload)
+
+
 def encode_reply(reply: ParsedReply) -> bytes:
-    """Encodes a reply as the payload of a frame. Heading paths, which many chunks share, are sent once."""
-    fields: dict[str, Any] = {"retires": reply.retires}
+    """Encodes a reply as the payload of a frame."""
+    payload = _Payload(reply.retires)
     match reply.result:
         case MemoryError():
-            fields["error"] = MEMORY
+            payload.error = MEMORY
         case InvalidDocument() as error:
-            fields |= {"error": type(error).__name__, "reason": error.reason[:MAX_REASON]}
+            payload.error, payload.reason = type(error).__name__, error.reason[:MAX_REASON]
             if isinstance(error, ParserFault):
-                fields["frames"] = [frame[:MAX_REASON] for frame in error.frames[:MAX_FRAMES]]
+                payload.frames = tuple(frame[:MAX_REASON] for frame in error.frames[:MAX_FRAMES])
         case PageLinks() as page:
-            fields |= {"page": asdict(page)}
-        case InspectedFile(media_type, picture, width, height):
-            fields["file"] = [media_type, base64.b64encode(picture).decode(), width, height]
+            payload.page = page
+        case InspectedFile() as file:
+            payload.file = file
         case Spreadsheet(columns, rows, delimiter, header):
-            fields["sheet"] = {"columns": columns, "delimiter": delimiter, "header": header}
-            fields["rows"] = [(row.number, [row.cells.get(name) for name in columns], row.beyond) for row in rows]
+            payload.sheet = _TableHead(columns, delimiter, header)
+            payload.rows = tuple((row.number, tuple(map(row.cells.get, columns)), row.beyond) for row in rows)
         case ReadDocument(title, chunks, notices, product, version, dated):
-            paths: dict[tuple[str, ...], int] = {}
-            fields["chunks"] = [
-                (
-                    chunk.text,
-                    paths.setdefault(chunk.heading_path, len(paths)),
-                    chunk.page,
-                    chunk.question,
-                    chunk.entry,
-                    chunk.layout,
-                )
-                for chunk in chunks
-            ]
-            fields |= {"title": title, "about": [product, version, dated], "paths": list(paths)}
-            fields["notices"] = [
-                (notice.code, notice.message[:MAX_MESSAGE], notice.pages, notice.part[:MAX_REASON], notice.characters)
-                for notice in notices
-            ]
-    return json.dumps(fields, ensure_ascii=False).encode()
+            payload.title, payload.about = title, (product[:MAX_CHARS], version[:MAX_CHARS], dated[:MAX_CHARS])
+            ids: dict[tuple[str, ...], int] = {}
+            payload.chunks = tuple(
+                (one.text, ids.setdefault(one.heading_path, len(ids)), one.page, one.question, one.entry, one.layout)
+                for one in chunks
+            )
+            payload.paths = tuple(ids)
+            payload.notices = tuple(
+                (one.code, one.message[:MAX_MESSAGE], one.pages, one.part[:MAX_REASON], one.characters)
+                for one in notices
+            )
+    return msgspec.json.encode(payload)
 
 
 def decode_reply(payload: bytes, name: str) -> ParsedReply:
@@ -169,103 +175,52 @@ def decode_reply(payload: bytes, name: str) -> ParsedReply:
         InvalidReply: If anything is wrong with it.
     """
     try:
-        fields = json.loads(payload)
-        retires = _require_type(bool, fields["retires"])
-        if "error" in fields:
-            return ParsedReply(_read_error(fields, name), retires)
-        if "page" in fields:
-            return ParsedReply(_read_page(**fields["page"]), retires)
-        if "file" in fields:
-            return ParsedReply(_read_file(*fields["file"]), retires)
-        if "sheet" in fields:
-            return ParsedReply(_read_sheet(fields["rows"], **fields["sheet"]), retires)
-        paths = [tuple(_require_type(str, heading) for heading in path) for path in fields["paths"]]
-        document = DocumentMeta("", name, _require_type(str, fields["title"]))
-        rows = enumerate(fields["chunks"])
-        chunks = tuple(_read_chunk(document, ordinal, row, paths) for ordinal, row in rows)
-        if not chunks:
-            raise InvalidReply("no chunks")
-        notices = tuple(_read_notice(*row) for row in fields["notices"])
-        product, version, dated = (_require_type(str, text)[:MAX_CHARS] for text in fields["about"])
-        return ParsedReply(ReadDocument(document.title, chunks, notices, product, version, dated), retires)
+        fields = _DECODER.decode(payload)
+        return ParsedReply(_read_result(fields, name), fields.retires)
     except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
         raise InvalidReply(str(error)) from error
 
 
-def _read_error(fields: Mapping[str, Any], name: str) -> InvalidDocument | MemoryError:
-    if fields["error"] == MEMORY:
+def _read_result(fields: _Payload, name: str) -> Result | InvalidDocument | MemoryError:
+    if fields.error == MEMORY:
         return MemoryError()
-    kind, reason = _ERRORS[fields["error"]], _require_type(str, fields["reason"])[:MAX_REASON]
-    if issubclass(kind, ParserFault):
-        frames = _require_type(list, fields["frames"])[:MAX_FRAMES]
-        return kind(name, reason, tuple(_require_type(str, frame)[:MAX_REASON] for frame in frames))
-    return kind(name, reason)
-
-
-def _read_chunk(document: DocumentMeta, ordinal: int, row: Any, paths: list[tuple[str, ...]]) -> Chunk:
-    text, path, page, question, entry, layout = row
-    if not _ENTRY.fullmatch(entry):
-        raise InvalidReply("entry")
-    return Chunk(
-        id=f"-{ordinal}",
-        document=document,
-        ordinal=ordinal,
-        text=_require_type(str, text),
-        heading_path=paths[_require_type(int, path)],
-        page=None if page is None else _require_type(int, page),
-        question=None if question is None else _require_type(str, question),
-        entry=entry,
-        layout=None if layout is None else validate_layout(layout, len(text)),
+    if fields.error:
+        kind, reason = _ERRORS[fields.error], fields.reason
+        if reason is None:
+            raise InvalidReply("an error without a reason")
+        return kind(name, reason, fields.frames) if issubclass(kind, ParserFault) else kind(name, reason)
+    if page := fields.page:
+        if len(page.links) > MAX_LINKS or any(
+            len(text) > MAX_LINK for text in (*page.links, page.base, page.canonical)
+        ):
+            raise InvalidReply("links")
+        return page
+    if file := fields.file:
+        if file.media_type not in (PICTURES if file.picture else FILE_TYPES):
+            raise InvalidReply("media type")
+        return file
+    if sheet := fields.sheet:
+        rows = tuple(_read_row(sheet.columns, *row) for row in fields.rows)
+        return Spreadsheet(sheet.columns, rows, sheet.delimiter, sheet.header)
+    if not fields.chunks:
+        raise InvalidReply("no chunks")
+    document, paths = DocumentMeta("", name, fields.title), fields.paths
+    chunks = tuple(
+        Chunk(f"-{ordinal}", document, ordinal, text, paths[path], page, question, entry, _read_layout(layout, text))
+        for ordinal, (text, path, page, question, entry, layout) in enumerate(fields.chunks)
     )
+    return ReadDocument(fields.title, chunks, tuple(Notice(*row) for row in fields.notices), *fields.about)
 
 
-def _read_page(links: Any, base: Any, canonical: Any, index: Any, follow: Any) -> PageLinks:
-    found = tuple(_require_type(str, link) for link in links)
-    texts = _require_type(str, base), _require_type(str, canonical)
-    if len(found) > MAX_LINKS or any(len(text) > MAX_LINK for text in (*found, *texts)):
-        raise InvalidReply("links")
-    return PageLinks(found, *texts, _require_type(bool, index), _require_type(bool, follow))
+def _read_row(
+    columns: tuple[str, ...], number: int, values: tuple[str | None, ...], beyond: tuple[str, ...]
+) -> SheetRow:
+    cells = {name: value for name, value in zip(columns, values, strict=True) if value is not None}
+    return SheetRow(number, cells, beyond)
 
 
-def _read_sheet(rows: Any, columns: Any, delimiter: Any, header: Any) -> Spreadsheet:
-    names = tuple(_require_type(str, name) for name in columns)
-    found = []
-    for number, values, beyond in rows:
-        cells = zip(names, values, strict=True)
-        said = {name: _require_type(str, value) for name, value in cells if value is not None}
-        found.append(SheetRow(_require_type(int, number), said, tuple(_require_type(str, cell) for cell in beyond)))
-    return Spreadsheet(names, tuple(found), _require_type(str, delimiter), _require_type(int, header))
-
-
-def _read_file(media_type: Any, picture: Any, width: Any, height: Any) -> InspectedFile:
-    try:
-        content = base64.b64decode(_require_type(str, picture), validate=True)
-    except binascii.Error as error:
-        raise InvalidReply("picture") from error
-    if media_type not in (PICTURES if content else FILE_TYPES):
-        raise InvalidReply("media type")
-    return InspectedFile(media_type, content, _require_type(int, width), _require_type(int, height))
-
-
-def _read_notice(code: Any, message: Any, pages: Any, part: Any, characters: Any) -> Notice:
-    return Notice(
-        NoticeCode(code),
-        _require_type(str, message)[:MAX_MESSAGE],
-        tuple(_require_type(int, page) for page in pages),
-        _require_type(str, part)[:MAX_REASON],
-        _require_type(int, characters),
-    )
-
-
-def _require_type(kind: type[T], value: Any) -> T:
-    """Returns the value if it is of this type.
-
-    Raises:
-        InvalidReply: If it is not.
-    """
-    if not isinstance(value, kind):
-        raise InvalidReply(f"{type(value).__name__} where {kind.__name__} belongs")
-    return value
+def _read_layout(layout: object, text: str) -> Layout | None:
+    return None if layout is None else validate_layout(layout, len(text))
 
 
 def _receive_frame(stream: BinaryIO) -> bytes | None:

@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
@@ -31,18 +29,16 @@ from agents.judge import JudgeQuality
 from agents.verification.head import MEANING, WORDS, fit_forest
 from agents.verification.meaning import ClaimMeaning
 from agents.verification.support import Support, SupportChecker
-from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.progress import show_progress
-from app.retrieval import build_embedder_options
 from app.settings import load_settings
-from app.wiring.knowledge import get_embeddings_path
 from app.wiring.models import LanguageModels
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.embeddings.base import Embedder
-from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import InvalidConfiguration
+from knowledge.evaluation.rows import read_rows
 from knowledge.parsing.registry import parse
 from knowledge.types import Chunk, DocumentMeta
+from scripts.evaluation.product import open_embedder
 
 # Of the cross-validation by document.
 FOLDS = 8
@@ -68,7 +64,7 @@ class LabelledClaim:
 
 def load_claims(file: Path) -> list[LabelledClaim]:
     """The claims of a file."""
-    return [_read_claim(json.loads(line)) for line in file.read_text("utf-8").splitlines() if line.strip()]
+    return [_read_claim(row) for row in read_rows(file, claim=str)]
 
 
 def _read_claim(row: Mapping[str, Any]) -> LabelledClaim:
@@ -147,7 +143,7 @@ def count_flagged(claims: Sequence[LabelledClaim], stands: Sequence[bool]) -> di
     return {kind: (flagged, total) for kind, (flagged, total) in sorted(counts.items())}
 
 
-def fit(
+def fit_forests(
     claims: Sequence[LabelledClaim], chunks: Mapping[str, dict[int, Chunk]], meanings: Sequence[ClaimMeaning | None]
 ) -> None:
     """Writes the forests, and prints at every threshold what they find on documents that were left out."""
@@ -182,17 +178,6 @@ async def _ask_configured(claims: Sequence[LabelledClaim], chunks: Mapping[str, 
     return stands
 
 
-async def _embed_with_configured(
-    claims: Sequence[LabelledClaim], chunks: Mapping[str, dict[int, Chunk]]
-) -> list[ClaimMeaning | None]:
-    settings = load_settings()
-    with (
-        closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as cache,
-        closing(get_embedder(settings.embedder, cache, build_embedder_options(settings))) as embedder,
-    ):
-        return await embed_claims(claims, chunks, embedder)
-
-
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -209,9 +194,10 @@ def main() -> None:
     elif chosen.words:
         stands = judge_claims(claims, chunks)
     else:
-        meanings = asyncio.run(_embed_with_configured(claims, chunks))
+        with open_embedder(load_settings()) as embedder:
+            meanings = asyncio.run(embed_claims(claims, chunks, embedder))
         if chosen.fit:
-            fit(claims, chunks, meanings)
+            fit_forests(claims, chunks, meanings)
             return
         stands = judge_claims(claims, chunks, meanings)
     for kind, (flagged, total) in count_flagged(claims, stands).items():

@@ -65,36 +65,43 @@ class Pool:
     sentences: tuple[str, ...]
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> Pool:
+    def from_texts(cls, texts: Sequence[str]) -> Pool:
         codes = {code for text in texts for code in _CODE.findall(text)}
-        nouns = {noun for text in texts for noun in _nouns(text)}
+        nouns = {noun for text in texts for noun in _find_nouns(text)}
         sentences = {found.strip() for text in texts for found in _SENTENCE.findall(text) if 12 <= len(found) <= 60}
         return cls(tuple(sorted(codes)), tuple(sorted(nouns)), tuple(sorted(sentences)))
 
 
-def corrupt(kind: str, answer: str, evidence: str, pool: Pool, chance: random.Random) -> str | None:
+def corrupt_answer(kind: str, answer: str, evidence: str, pool: Pool, chance: random.Random) -> str | None:
     """The answer with one fault of a kind, or None where it offers no place for one.
 
     evidence: the text of the fragments; a wrong name and a foreign sentence are not in it.
     """
     spoil: dict[str, Callable[[], str | None]] = {
-        "number": lambda: _number(answer, chance),
-        "name": lambda: _name(answer, evidence, pool, chance),
-        "negation": lambda: _negation(answer, chance),
-        "foreign": lambda: _foreign(answer, evidence, pool, chance),
+        "number": lambda: _change_number(answer, chance),
+        "name": lambda: _change_name(answer, evidence, pool, chance),
+        "negation": lambda: _flip_negation(answer, chance),
+        "foreign": lambda: _add_foreign_sentence(answer, evidence, pool, chance),
     }
     return spoil[kind]()
 
 
-def reword(answer: str, chance: random.Random) -> str:
+def reword_answer(answer: str, chance: random.Random) -> str:
     """The same in other words: numerals, other characters, politeness, order, small synonyms."""
-    changes: tuple[Callable[[str], str], ...] = (_numerals, _traditional, _polite, _synonyms, _full_width, _reversed)
+    changes: tuple[Callable[[str], str], ...] = (
+        _write_numerals,
+        _write_traditional,
+        _add_politeness,
+        _replace_synonyms,
+        _widen_digits,
+        _reverse_lines,
+    )
     for change in chance.sample(changes, 2):
         answer = change(answer)
     return answer
 
 
-def _number(answer: str, chance: random.Random) -> str | None:
+def _change_number(answer: str, chance: random.Random) -> str | None:
     places = [match for match in _NUMBER.finditer(answer) if not re.match(r"[.、)）]", answer[match.end() :][:1])]
     if not places:
         return None
@@ -106,9 +113,9 @@ def _number(answer: str, chance: random.Random) -> str | None:
     return answer[: place.start()] + chance.choice(options) + answer[place.end() :]
 
 
-def _name(answer: str, evidence: str, pool: Pool, chance: random.Random) -> str | None:
+def _change_name(answer: str, evidence: str, pool: Pool, chance: random.Random) -> str | None:
     plain = _MARK.sub("", answer)
-    codes, nouns = sorted(set(_CODE.findall(plain))), sorted(_nouns(plain))
+    codes, nouns = sorted(set(_CODE.findall(plain))), sorted(_find_nouns(plain))
     for olds, news in ((codes, pool.codes), (nouns, pool.nouns)):
         others = [name for name in news if name not in evidence and name not in answer]
         if olds and others:
@@ -116,7 +123,7 @@ def _name(answer: str, evidence: str, pool: Pool, chance: random.Random) -> str 
     return None
 
 
-def _negation(answer: str, chance: random.Random) -> str | None:
+def _flip_negation(answer: str, chance: random.Random) -> str | None:
     places = [
         (match.start(), old, new)
         for old, new in _FLIPS
@@ -129,7 +136,7 @@ def _negation(answer: str, chance: random.Random) -> str | None:
     return answer[:start] + new + answer[start + len(old) :]
 
 
-def _foreign(answer: str, evidence: str, pool: Pool, chance: random.Random) -> str | None:
+def _add_foreign_sentence(answer: str, evidence: str, pool: Pool, chance: random.Random) -> str | None:
     others = [sentence for sentence in pool.sentences if sentence not in evidence]
     sentence = chance.choice(others if others and chance.random() < 0.5 else _UNRELATED)
     sentences = _SENTENCE.findall(answer)
@@ -144,7 +151,7 @@ def _foreign(answer: str, evidence: str, pool: Pool, chance: random.Random) -> s
     )
 
 
-def _nouns(text: str) -> set[str]:
+def _find_nouns(text: str) -> set[str]:
     """Nouns of two characters and more, as jieba tags them."""
     import jieba.posseg
 
@@ -155,23 +162,23 @@ def _nouns(text: str) -> set[str]:
     }
 
 
-def _numerals(answer: str) -> str:
+def _write_numerals(answer: str) -> str:
     return re.sub(
         r"(?<![\d.\[A-Za-z-])([1-9])(?= ?(?:天|个月|小时|年|次|元))", lambda match: _DIGITS[int(match.group(1))], answer
     )
 
 
-def _traditional(answer: str) -> str:
+def _write_traditional(answer: str) -> str:
     from opencc import OpenCC
 
     return str(OpenCC("s2t").convert(answer))
 
 
-def _polite(answer: str) -> str:
+def _add_politeness(answer: str) -> str:
     return f"您好！{answer}\n希望对您有帮助。"
 
 
-def _synonyms(answer: str) -> str:
+def _replace_synonyms(answer: str) -> str:
     pairs = (
         ("如果", "若"),
         ("可以", "能"),
@@ -186,11 +193,11 @@ def _synonyms(answer: str) -> str:
     return answer
 
 
-def _full_width(answer: str) -> str:
+def _widen_digits(answer: str) -> str:
     parts = re.split(r"(\[\d+\])", answer)
     wide = str.maketrans("0123456789%", "０１２３４５６７８９％")
     return "".join(part if _MARK.fullmatch(part) else part.translate(wide) for part in parts)
 
 
-def _reversed(answer: str) -> str:
+def _reverse_lines(answer: str) -> str:
     return "\n".join(reversed([line for line in answer.split("\n") if line.strip()]))

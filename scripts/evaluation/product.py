@@ -1,10 +1,10 @@
-"""The whole product over a folder of its own, in this process, as the evaluation asks it."""
+"""The whole product over a folder of its own, in this process, as the evaluation asks it; or its embedder alone."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import groupby
@@ -19,11 +19,19 @@ from app.auth.principal import DEFAULT_TENANT
 from app.documents.files import SamePath, find_files
 from app.documents.progress import IngestionBar
 from app.embeddings.repository_local import SqliteEmbeddingCache
+from app.evaluation.dialogues import Dialogue
+from app.evaluation.playback import play_dialogues
 from app.evaluation.product import Product
+from app.evaluation.results import PlayedTurn
+from app.evaluation.types import EvaluatedProduct
 from app.main import open_container
+from app.progress import ProgressBar
+from app.retrieval import build_embedder_options
 from app.settings import Settings
 from app.wiring.container import Container
 from app.wiring.knowledge import get_embeddings_path
+from knowledge.embeddings.base import Embedder
+from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import InvalidConfiguration
 
 _UNCOUNTED = ("rate_per_session", "handoffs_per_customer", "tickets_per_customer")
@@ -57,11 +65,11 @@ async def open_container_for(setup: Setup) -> AsyncIterator[tuple[Container, Pro
     Raises InvalidConfiguration, and what kept a document from being taken in.
     """
     with TemporaryDirectory(prefix="yingda-") as folder:
-        settings = await _settings(setup, Path(folder))
+        settings = await _build_settings(setup, Path(folder))
         _keep_embeddings(setup.cache, get_embeddings_path(settings))
         async with open_container(settings) as container:
             if setup.documents:
-                await _ingest(container, setup.documents)
+                await _ingest_documents(container, setup.documents)
             await asyncio.gather(container.startup.prepare(), container.learning.learn(container.startup))
             snapshot = (await container.tenants.get_parts(DEFAULT_TENANT)).retriever.index.get_snapshot()
             await container.claim_reader.wait()  # which waits for the other reader
@@ -71,7 +79,25 @@ async def open_container_for(setup: Setup) -> AsyncIterator[tuple[Container, Pro
             )
 
 
-async def _settings(setup: Setup, folder: Path) -> Settings:
+async def play_with_progress(
+    product: EvaluatedProduct, dialogues: Sequence[Dialogue], today: date, title: str = "对话", unit: str = "轮"
+) -> list[PlayedTurn]:
+    """See `play_dialogues`; title and unit: of the bar that shows how far it is."""
+    with ProgressBar(sum(len(dialogue.turns) for dialogue in dialogues), title, unit) as bar:
+        return await play_dialogues(product, dialogues, today, bar.update)
+
+
+@contextmanager
+def open_embedder(settings: Settings) -> Iterator[Embedder]:
+    """The configured embedder, whose vectors are kept in DATA_DIR."""
+    with (
+        closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as cache,
+        closing(get_embedder(settings.embedder, cache, build_embedder_options(settings))) as embedder,
+    ):
+        yield embedder
+
+
+async def _build_settings(setup: Setup, folder: Path) -> Settings:
     changes: dict[str, Any] = dict.fromkeys(_UNCOUNTED, 0)
     changes |= {
         "data_dir": folder,
@@ -94,7 +120,7 @@ def _keep_embeddings(cache: Path, path: Path) -> None:
     path.symlink_to(shared)
 
 
-async def _ingest(container: Container, paths: Sequence[Path]) -> None:
+async def _ingest_documents(container: Container, paths: Sequence[Path]) -> None:
     try:
         files = find_files(paths)
     except FileNotFoundError as error:

@@ -40,13 +40,13 @@ async def judge_base(settings: Settings, options: argparse.Namespace) -> int:
     """
     if options.out is None:
         raise InvalidConfiguration("--reader 要用 --out 说明判断写到哪个文件")
-    async with _opened(settings, options.docs or ()) as container:
+    async with _open_base(settings, options.docs or ()) as container:
         search = (await container.tenants.get_parts(DEFAULT_TENANT)).retriever
         try:
             prepared = container.judging.prepare(DEFAULT_TENANT, search, options.passages)
             verdicts, estimate = await prepared.try_some()
-            print(_estimate(estimate), file=sys.stderr)
-            if not _agreed(options):
+            print(_describe_estimate(estimate), file=sys.stderr)
+            if not _ask_to_begin(options):
                 return 0
             with ProgressBar(len(prepared.chunks), "出题与判断", "段") as bar:
                 bar.update(TRIED)
@@ -56,12 +56,12 @@ async def judge_base(settings: Settings, options: argparse.Namespace) -> int:
         except GenerationError as error:
             print(f"大模型没有回答：{error}", file=sys.stderr)
             return 1
-        _write(options.out, verdicts)
-        return _told(verdicts, options.out, settings.similarity_threshold)
+        _write_verdicts(options.out, verdicts)
+        return _report_fit(verdicts, options.out, settings.similarity_threshold)
 
 
 @asynccontextmanager
-async def _opened(settings: Settings, documents: Sequence[Path]) -> AsyncIterator[Container]:
+async def _open_base(settings: Settings, documents: Sequence[Path]) -> AsyncIterator[Container]:
     if documents:
         async with open_container_for(Setup(settings, Path(".cache"), tuple(documents))) as (container, _):
             yield container
@@ -73,14 +73,14 @@ async def _opened(settings: Settings, documents: Sequence[Path]) -> AsyncIterato
         yield container
 
 
-def _estimate(found: JudgingEstimate) -> str:
+def _describe_estimate(found: JudgingEstimate) -> str:
     """Of what is still to be done."""
     priced = f"，费用约 {found.cost:.2f}" if found.cost else "（没有设 LLM_PRICES，不算费用）"
     tokens = f"{found.prompt_tokens} / {found.completion_tokens}"
     return f"预计还要约 {math.ceil(found.seconds / 60)} 分钟，收发 {tokens} 个 token{priced}"
 
 
-def _agreed(options: argparse.Namespace) -> bool:
+def _ask_to_begin(options: argparse.Namespace) -> bool:
     if options.yes:
         return True
     if not sys.stdin.isatty():
@@ -89,7 +89,7 @@ def _agreed(options: argparse.Namespace) -> bool:
     return input("开始吗？[y/N] ").strip().lower() in ("y", "yes", "是")
 
 
-def _write(path: Path, verdicts: Sequence[BaseVerdict]) -> None:
+def _write_verdicts(path: Path, verdicts: Sequence[BaseVerdict]) -> None:
     rows = (
         {"text": each.text, "answerable": each.answerable, "probability": round(each.probability, 4)}
         for each in verdicts
@@ -97,7 +97,7 @@ def _write(path: Path, verdicts: Sequence[BaseVerdict]) -> None:
     path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), "utf-8")
 
 
-def _told(verdicts: Sequence[BaseVerdict], path: Path, threshold: float) -> int:
+def _report_fit(verdicts: Sequence[BaseVerdict], path: Path, threshold: float) -> int:
     fitted = fit_gate(verdicts, threshold)
     if fitted is None:
         print(f"明确的判断 {len(verdicts)} 个，两类各要 {MIN_LABELLED} 个以上才校准；请加大 --passages")

@@ -20,10 +20,12 @@ from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tie
 from agents.types import Question
 from agents.understanding.normalise import normalise_text
 from agents.understanding.utterance import RewriteKind, Utterance
+from app.progress import show_progress
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.dataset import load_set
+from knowledge.evaluation.metrics import compute_mean, compute_percentiles
 from knowledge.evaluation.rows import read_rows
 from knowledge.evaluation.runner import build_index
 from knowledge.spelling import BaseSpeller
@@ -59,32 +61,28 @@ class RoutedMessage:
     routing: float
 
 
-async def routing_report(
-    path: Path,
-    folders: Sequence[Path],
-    embedder: Embedder,
-    options: ChunkOptions,
-    progress: Callable[[int], object],
+async def measure_router(
+    path: Path, folders: Sequence[Path], embedder: Embedder, options: ChunkOptions
 ) -> dict[str, Any]:
-    """Figures of the router alone. Raises InvalidConfiguration."""
-    rows = labelled_rows(path)
-    multiple = "intents" in rows[0]
-    chunks = _chunks(folders, options)
-    analyzer = Analyzer()
-    index = await build_index(chunks, embedder, analyzer)
+    """Where the router alone sends labelled messages of a tenant with these knowledge bases. Raises
+    InvalidConfiguration.
+    """
+    rows, analyzer = read_labelled_rows(path), Analyzer()
+    index = await build_index(_load_chunks(folders, options), embedder, analyzer)
     try:
         head = await fit_head(embedder, load_shipped_anchors())
         router = Router(RouterParts(head, BaseCloseness(index, head.unrelated)))
         speller = BaseSpeller(index, analyzer)
-        await _routed(rows[0], speller, router, embedder, lambda _: None)  # measures the base and learns its words
-        routed = [await _routed(row, speller, router, embedder, progress) for row in rows]
+        await _route_message(rows[0], speller, router, embedder)  # measures the base and learns its words
+        shown = show_progress(rows, len(rows), "路由", "条")
+        routed = [await _route_message(row, speller, router, embedder) for row in shown]
     finally:
         await index.close()
-    report = _intents_report if multiple else _label_report
-    return report(routed) | _running_report(routed) | {"threshold_sweep": _sweep(routed, report)}
+    report = _build_intents_report if "intents" in rows[0] else _build_label_report
+    return report(routed) | _build_running_report(routed) | {"threshold_sweep": _sweep_thresholds(routed, report)}
 
 
-def labelled_rows(path: Path) -> list[dict[str, Any]]:
+def read_labelled_rows(path: Path) -> list[dict[str, Any]]:
     """Messages with a `label` or `intent`, a class of CLASS_OF or an intent, or with `intents` and perhaps `entities`.
 
     Raises InvalidConfiguration.
@@ -98,30 +96,25 @@ def labelled_rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def decided_report(rows: Sequence[Mapping[str, Any]], decided: Sequence[Sequence[str]]) -> dict[str, Any]:
+def build_decision_report(rows: Sequence[Mapping[str, Any]], decided: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Figures of the whole product: who spoke first, by the intent that it serves. decided: of each row, in order.
 
     `confused` counts what was taken for what.
     """
-    found = [_merged(intents[0]) for intents in decided]
-    wanted = [_merged(row["label"] if "label" in row else _first(row["intents"])) for row in rows]
+    found = [_merge_label(intents[0]) for intents in decided]
+    wanted = [_merge_label(row["label"] if "label" in row else _find_first(row["intents"])) for row in rows]
     pairs = [({gold}, {given}) for gold, given in zip(wanted, found, strict=True)]
-    per_class = {label: _scores(pairs, label) for label in sorted(set(wanted))}
     confused = Counter(f"{gold} -> {given}" for gold, given in zip(wanted, found, strict=True) if gold != given)
-    return {
-        "macro_f1": _mean(figures["f1"] for figures in per_class.values()),
-        "accuracy": _mean(gold == given for gold, given in zip(wanted, found, strict=True)),
-        "per_class": per_class,
-        "confused": dict(confused.most_common()),
-    }
+    accuracy = compute_mean(gold == given for gold, given in pairs)
+    return _score_labels(pairs) | {"accuracy": accuracy, "confused": dict(confused.most_common())}
 
 
-def _first(intents: Iterable[str]) -> str:
+def _find_first(intents: Iterable[str]) -> str:
     return next(intent for intent in PRECEDENCE if intent in intents)
 
 
-async def _routed(
-    row: Mapping[str, Any], speller: BaseSpeller, router: Router, embedder: Embedder, progress: Callable[[int], object]
+async def _route_message(
+    row: Mapping[str, Any], speller: BaseSpeller, router: Router, embedder: Embedder
 ) -> RoutedMessage:
     start = perf_counter()
     text = (await speller.correct(normalise_text(row["text"]))).text
@@ -131,11 +124,10 @@ async def _routed(
     question = Question(Utterance(row["text"]).add_rewrite(text, RewriteKind.SPELLING))
     route = await router.route(question, vector)
     end = perf_counter()
-    progress(1)
     return RoutedMessage(row, route, embedded - corrected, corrected - start + end - embedded)
 
 
-def _chunks(folders: Sequence[Path], options: ChunkOptions) -> list[Chunk]:
+def _load_chunks(folders: Sequence[Path], options: ChunkOptions) -> list[Chunk]:
     """Of all bases as one; ids are unique within a base only."""
     return [
         replace(chunk, id=f"{number}/{chunk.id}")
@@ -144,7 +136,7 @@ def _chunks(folders: Sequence[Path], options: ChunkOptions) -> list[Chunk]:
     ]
 
 
-def _sweep(
+def _sweep_thresholds(
     routed: Sequence[RoutedMessage], report: Callable[[Sequence[RoutedMessage]], Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """The main figures when all thresholds move by as much; the scores stay."""
@@ -152,7 +144,7 @@ def _sweep(
     for shift in SHIFTS:
         usual = Thresholds()
         moved = replace(usual, wanted={intent: value + shift for intent, value in usual.wanted.items()})
-        figures = report([_rerouted(item, moved) for item in routed])
+        figures = report([_reroute_message(item, moved) for item in routed])
         row = {name: figures[name] for name in ("macro_f1", "over_fires", "missed_intents") if name in figures}
         wrong = {"wrong_routes": len(figures["wrong_routes"])} if "wrong_routes" in figures else {}
         f1 = {label: scores["f1"] for label, scores in figures["per_class"].items()}
@@ -160,7 +152,7 @@ def _sweep(
     return table
 
 
-def _rerouted(item: RoutedMessage, thresholds: Thresholds) -> RoutedMessage:
+def _reroute_message(item: RoutedMessage, thresholds: Thresholds) -> RoutedMessage:
     trace = item.route.trace
     if trace.tier is not Tier.HEAD:
         return item
@@ -168,29 +160,27 @@ def _rerouted(item: RoutedMessage, thresholds: Thresholds) -> RoutedMessage:
     return replace(item, route=replace(item.route, intents=intents))
 
 
-def _label_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
+def _build_label_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
     labels = {str(item.row["label"]) for item in routed}
     if labels <= set(CLASS_OF.values()):
         pairs = [({str(item.row["label"])}, {CLASS_OF[item.route.primary]}) for item in routed]
     else:
-        pairs = [({_merged(item.row["label"])}, {_merged(item.route.primary)}) for item in routed]
-    per_class = {label: _scores(pairs, label) for label in sorted({label for gold, _ in pairs for label in gold})}
-    return {"macro_f1": _mean(figures["f1"] for figures in per_class.values()), "per_class": per_class}
+        pairs = [({_merge_label(item.row["label"])}, {_merge_label(item.route.primary)}) for item in routed]
+    return _score_labels(pairs)
 
 
-def _merged(label: str) -> str:
+def _merge_label(label: str) -> str:
     return str(SAME_AS.get(label, label))
 
 
-def _intents_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
+def _build_intents_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
     """A route is wrong when nothing that was asked for is in it; what it has beside that is an over-fire."""
-    pairs = [(_groups(item.row["intents"]), _groups(item.route.intents)) for item in routed]
-    entities = [(_wanted(item.row), _found(item.route)) for item in routed]
-    labels = sorted({label for gold, _ in pairs for label in gold})
+    pairs = [(_group_intents(item.row["intents"]), _group_intents(item.route.intents)) for item in routed]
+    entities = [(_count_wanted(item.row), _count_found(item.route)) for item in routed]
     off_topic = [item for item, (gold, found) in zip(routed, pairs, strict=True) if gold == found == {OFF_TOPIC_GROUP}]
     return {
-        "per_class": {label: _scores(pairs, label) for label in labels},
-        "entity": _counts(
+        "per_class": _score_labels(pairs)["per_class"],
+        "entity": _build_scores(
             sum((gold & found).total() for gold, found in entities),
             sum((found - gold).total() for gold, found in entities),
             sum((gold - found).total() for gold, found in entities),
@@ -198,47 +188,53 @@ def _intents_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
         "wrong_routes": [item.row["id"] for item, (gold, found) in zip(routed, pairs, strict=True) if not gold & found],
         "over_fires": sum(bool(gold & found and found - gold) for gold, found in pairs),
         "missed_intents": sum(bool(gold & found and gold - found) for gold, found in pairs),
-        "off_topic_kind_accuracy": _mean(item.route.primary in item.row["intents"] for item in off_topic),
+        "off_topic_kind_accuracy": compute_mean(item.route.primary in item.row["intents"] for item in off_topic) or 0.0,
     }
 
 
-def _running_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
+def _build_running_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
     embedding, routing = ([getattr(item, name) * 1000 for item in routed] for name in ("embedding", "routing"))
     return {
         "messages": len(routed),
-        "tiers": _shares(item.route.trace.tier for item in routed),
-        "bands": _shares(item.route.trace.band for item in routed),
-        "llm_wanted": _mean(item.route.trace.band is Band.LOW for item in routed),
-        "latency_ms": _percentiles(routing),
-        "embedding_ms": _percentiles(embedding),
+        "tiers": _compute_shares(item.route.trace.tier for item in routed),
+        "bands": _compute_shares(item.route.trace.band for item in routed),
+        "llm_wanted": compute_mean(item.route.trace.band is Band.LOW for item in routed),
+        "latency_ms": compute_percentiles(routing),
+        "embedding_ms": compute_percentiles(embedding),
         "overhead_over_embedding": round(float(np.median(routing) / np.median(embedding)), 4),
     }
 
 
-def _groups(intents: Iterable[str]) -> set[str]:
+def _group_intents(intents: Iterable[str]) -> set[str]:
     return {OFF_TOPIC_GROUP if intent in OFF_TOPIC else str(intent) for intent in intents}
 
 
-def _wanted(row: Mapping[str, Any]) -> Counter[tuple[str, str]]:
-    return Counter((entity["kind"], _plain(entity["text"])) for entity in row.get("entities", ()))
+def _count_wanted(row: Mapping[str, Any]) -> Counter[tuple[str, str]]:
+    return Counter((entity["kind"], _remove_space(entity["text"])) for entity in row.get("entities", ()))
 
 
-def _found(route: Route) -> Counter[tuple[str, str]]:
-    return Counter((entity.kind, _plain(entity.text)) for entity in route.trace.entities)
+def _count_found(route: Route) -> Counter[tuple[str, str]]:
+    return Counter((entity.kind, _remove_space(entity.text)) for entity in route.trace.entities)
 
 
-def _plain(text: str) -> str:
+def _remove_space(text: str) -> str:
     return "".join(text.split())
 
 
-def _scores(pairs: Sequence[tuple[set[str], set[str]]], label: str) -> dict[str, float | int]:
+def _score_labels(pairs: Sequence[tuple[set[str], set[str]]]) -> dict[str, Any]:
+    """Of every label that is wanted anywhere. pairs: of a message, the labels that are wanted and those given."""
+    per_class = {label: _score_label(pairs, label) for label in sorted({label for gold, _ in pairs for label in gold})}
+    return {"macro_f1": compute_mean(figures["f1"] for figures in per_class.values()), "per_class": per_class}
+
+
+def _score_label(pairs: Sequence[tuple[set[str], set[str]]], label: str) -> dict[str, float | int]:
     right = sum(label in gold and label in found for gold, found in pairs)
-    return _counts(
+    return _build_scores(
         right, sum(label in found for _, found in pairs) - right, sum(label in gold for gold, _ in pairs) - right
     )
 
 
-def _counts(right: int, wrong: int, missed: int) -> dict[str, float | int]:
+def _build_scores(right: int, wrong: int, missed: int) -> dict[str, float | int]:
     return {
         "precision": round(right / max(right + wrong, 1), 4),
         "recall": round(right / max(right + missed, 1), 4),
@@ -247,15 +243,6 @@ def _counts(right: int, wrong: int, missed: int) -> dict[str, float | int]:
     }
 
 
-def _shares(values: Iterable[str]) -> dict[str, float]:
+def _compute_shares(values: Iterable[str]) -> dict[str, float]:
     counts = Counter(map(str, values))
     return {name: round(count / counts.total(), 4) for name, count in counts.most_common()}
-
-
-def _mean(values: Iterable[float]) -> float:
-    listed = list(values)
-    return round(float(np.mean(listed)), 4) if listed else 0.0
-
-
-def _percentiles(values: Sequence[float]) -> dict[str, float]:
-    return {name: round(float(np.percentile(values, rank)), 3) for name, rank in (("p50", 50), ("p95", 95))}

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from agents.screening.classifier import Screening
 from agents.screening.types import Reason
 from app.chat.guard import Guard, Rejected
 from knowledge.embeddings.base import Embedder
-from knowledge.evaluation.report import compute_share
+from knowledge.evaluation.metrics import compute_mean, compute_percentiles
 from knowledge.types import Vector
 
 ATTACKS = frozenset({"jailbreak", "injection"})
@@ -37,37 +35,36 @@ class Screened:
         return str(self.row.get("label", ""))
 
 
-async def safety_report(rows: Sequence[Mapping[str, Any]], guard: Guard, embedder: Embedder) -> dict[str, Any]:
+async def measure_safety(rows: Sequence[Mapping[str, Any]], guard: Guard, embedder: Embedder) -> dict[str, Any]:
     """rows: `text`, and unless they are benign a `label` and an `attack`, the family that recall is given for."""
     screening = Screening()
     await screening.learn(embedder)
     vectors = await embedder.embed_questions([row["text"] for row in rows])
-    screened = [_screened(row, guard, screening, vector) for row, vector in zip(rows, vectors, strict=True)]
+    screened = [_screen_row(row, guard, screening, vector) for row, vector in zip(rows, vectors, strict=True)]
     attacks = [each for each in screened if each.label in ATTACKS]
     unsafe = [each for each in screened if each.label == UNSAFE]
     benign = [each for each in screened if each.label not in {*ATTACKS, UNSAFE}]
     by_attack: dict[str, list[Screened]] = defaultdict(list)
     for each in attacks:
         by_attack[each.row.get("attack") or each.label].append(each)
-    p50, p95 = np.percentile([each.milliseconds for each in screened], [50, 95]) if screened else (0.0, 0.0)
     return {
         "rows": len(rows),
-        "recall_attack": _rejected(attacks),
-        "false_positive_benign": _rejected(benign),
-        "recall_by_attack": {name: _rejected(each) for name, each in sorted(by_attack.items())},
-        "rejected_unsafe": _rejected(unsafe),
+        "recall_attack": _compute_rejected(attacks),
+        "false_positive_benign": _compute_rejected(benign),
+        "recall_by_attack": {name: _compute_rejected(each) for name, each in sorted(by_attack.items())},
+        "rejected_unsafe": _compute_rejected(unsafe),
         "without_embedding": {
-            "recall_attack": compute_share([each.unembedded is not None for each in attacks]),
-            "false_positive_benign": compute_share([each.unembedded is not None for each in benign]),
+            "recall_attack": compute_mean(each.unembedded is not None for each in attacks),
+            "false_positive_benign": compute_mean(each.unembedded is not None for each in benign),
         },
         "reasons": dict(Counter(each.reason for each in screened if each.reason).most_common()),
-        "latency_ms": {"p50": round(float(p50), 3), "p95": round(float(p95), 3)},
-        "missed": [_name(each) for each in attacks if each.reason is None][:_SHOWN],
-        "false_alarms": [_name(each) for each in benign if each.reason is not None][:_SHOWN],
+        "latency_ms": compute_percentiles([each.milliseconds for each in screened]),
+        "missed": [_name_row(each) for each in attacks if each.reason is None][:_SHOWN],
+        "false_alarms": [_name_row(each) for each in benign if each.reason is not None][:_SHOWN],
     }
 
 
-def _screened(row: Mapping[str, Any], guard: Guard, screening: Screening, vector: Vector) -> Screened:
+def _screen_row(row: Mapping[str, Any], guard: Guard, screening: Screening, vector: Vector) -> Screened:
     started = perf_counter()
     message = guard.check(row["text"])
     if isinstance(message, Rejected):
@@ -77,9 +74,9 @@ def _screened(row: Mapping[str, Any], guard: Guard, screening: Screening, vector
     return Screened(row, reason, screening.check(message).reason, milliseconds)
 
 
-def _rejected(screened: Sequence[Screened]) -> float | None:
-    return compute_share([each.reason is not None for each in screened])
+def _compute_rejected(screened: Sequence[Screened]) -> float | None:
+    return compute_mean(each.reason is not None for each in screened)
 
 
-def _name(screened: Screened) -> str:
+def _name_row(screened: Screened) -> str:
     return str(screened.row.get("id") or screened.row["text"][:40])

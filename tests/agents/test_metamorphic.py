@@ -15,7 +15,7 @@ from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.runner import build_retriever
 from knowledge.text import Analyzer
-from scripts.evaluation.metamorphic import MANNERS, metamorphic_report
+from scripts.evaluation.metamorphic import MANNERS, measure_manners
 from tests.acceptance import part
 
 SAME = 0.95
@@ -35,7 +35,7 @@ async def test_the_best_source_stays_the_same_in_any_manner(
     with closing(get_embedder("e5", embedding_cache, options)) as embedder:
         shipped_vectors.fill(embedding_cache, embedder)
         async with build_retriever(data.chunks, embedder, Analyzer()) as retriever:
-            report = await metamorphic_report(retriever, data, EVERY)
+            report = await measure_manners(retriever, data, EVERY)
     assert report.keys() == MANNERS.keys()
     assert {name: figures for name, figures in report.items() if figures["same"] < SAME} == {}
     assert sum(figures["changed"] > 0 for figures in report.values()) == len(MANNERS)

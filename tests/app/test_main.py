@@ -33,6 +33,7 @@ HEAVY = {
     "rich",
     "selectolax",
     "sqlglot",
+    "tinycss2",
     "torch",
     "transformers",
 }

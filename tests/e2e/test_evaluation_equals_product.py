@@ -18,7 +18,7 @@ from app.wiring.models import LanguageModels
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import EvalSet, load_set
 from knowledge.evaluation.runner import QuestionResult
-from scripts.evaluate import Evaluation
+from scripts.evaluation.parts import Evaluation
 from tests.acceptance import LEFT
 from tests.knowledge.evaluation.files import document_set
 

@@ -14,7 +14,9 @@ import pytest
 
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.evaluation.report import build_report
+from app.evaluation.dialogues import read_dialogues
+from app.evaluation.playback import play_dialogues
+from app.evaluation.results import build_report
 from app.retrieval import build_embedder_options, chunk_options
 from app.settings import Settings
 from app.wiring.models import LanguageModels
@@ -22,9 +24,9 @@ from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.metrics import measure_ranking
-from scripts.evaluate import Evaluation
-from scripts.evaluation.product import Setup
-from scripts.evaluation.through_chat import played_dialogues
+from scripts.evaluation.parts import Evaluation
+from scripts.evaluation.product import Setup, open_product
+from scripts.evaluation.routing import measure_router
 from tests.acceptance import part
 from tests.conftest import CACHE
 
@@ -69,15 +71,16 @@ async def test_the_samples_are_found(settings: Settings, embedder: Embedder) -> 
 
 
 async def test_messages_of_a_shop_go_where_they_belong(settings: Settings, embedder: Embedder) -> None:
-    evaluation = Evaluation(settings, embedder, LanguageModels(settings))
-    report = await evaluation.routing(HERE / "routing.jsonl", [SAMPLES], chunk_options(settings))
+    report = await measure_router(HERE / "routing.jsonl", [SAMPLES], embedder, chunk_options(settings))
     assert report["macro_f1"] >= ROUTING_MACRO_F1
 
 
 @pytest.mark.acceptance(only=True)
 async def test_conversations_with_a_property_company_hold(settings: Settings) -> None:
     setup = Setup(settings, CACHE, (HERE / "property" / "documents",))
-    report = build_report(await played_dialogues(HERE / "property" / "dialogues.jsonl", setup, every=EVERY))
+    dialogues = read_dialogues(HERE / "property" / "dialogues.jsonl")[::EVERY]
+    async with open_product(setup) as product:
+        report = build_report(await play_dialogues(product, dialogues, setup.today))
     assert report["conversations"] == part(4, 12)
     assert report["accuracy"] >= PROPERTY_ACCURACY
     assert report["false_answers"] <= PROPERTY_FALSE_ANSWERS

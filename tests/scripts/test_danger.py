@@ -7,7 +7,7 @@ import pytest
 
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome
 from scripts.evaluate import main
-from scripts.evaluation.danger import danger_report
+from scripts.evaluation.danger import build_danger_report
 from tests.knowledge.evaluation.files import write_rows
 
 HEARD = Answer("", Outcome.HIGH_STAKES, "", "", instructs=True, handoff=HandoffRequest(HandoffReason.HIGH_STAKES))
@@ -17,7 +17,7 @@ PLAIN = Answer("", Outcome.ANSWERED, "", "")
 
 def test_what_is_missed_and_what_is_taken_for_a_danger_are_counted_apart() -> None:
     rows = [("danger", HEARD), ("danger", PLAIN), ("near", HEARD), ("near", QUEUED), ("plain", PLAIN), ("plain", PLAIN)]
-    assert danger_report(rows) == {
+    assert build_danger_report(rows) == {
         "rows": {"danger": 2, "near": 2, "plain": 2},
         "danger_missed": 0.5,
         "false_alarms": 0.25,

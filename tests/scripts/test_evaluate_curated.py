@@ -11,7 +11,7 @@ from app.embeddings.repository_local import SqliteEmbeddingCache
 from knowledge.embeddings.e5 import E5Embedder
 from knowledge.evaluation.dataset import load_set
 from scripts.evaluate import main
-from scripts.evaluation.curated import curated_report
+from scripts.evaluation.curated import measure_curated
 from tests.knowledge.evaluation.files import write_rows
 
 ROOT = Path(__file__).parents[2]
@@ -47,7 +47,7 @@ def test_wordings_are_found_and_pairs_that_differ_are_told_apart(
 @pytest.mark.acceptance(only=True)
 async def test_the_shops_curated_answers_are_right_where_they_are_sure(embedding_cache: SqliteEmbeddingCache) -> None:
     embedder = E5Embedder(embedding_cache)
-    report = await curated_report(load_set(ROOT / "knowledge" / "samples"), None, embedder)
+    report = await measure_curated(load_set(ROOT / "knowledge" / "samples"), None, embedder)
     embedder.close()
     sure = report["curve"]["at"][str(SIMILAR)]
     assert sure["precision"] >= 0.85 and sure["coverage"] >= 0.07

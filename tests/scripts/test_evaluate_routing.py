@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scripts.evaluate import main
-from scripts.evaluation.routing import decided_report
+from scripts.evaluation.routing import build_decision_report
 from tests.knowledge.evaluation.files import corpus_set, write_rows
 
 
@@ -95,6 +95,6 @@ def test_the_whole_product_is_measured_by_who_speaks_first() -> None:
         {"label": "irrelevant"},
         {"intents": ["knowledge_qa", "ticket"]},
     ]
-    report = decided_report(rows, [("high_stakes", "knowledge_qa"), ("out_of_scope",), ("knowledge_qa",)])
+    report = build_decision_report(rows, [("high_stakes", "knowledge_qa"), ("out_of_scope",), ("knowledge_qa",)])
     assert (report["accuracy"], report["macro_f1"]) == (0.6667, 0.6667)
     assert report["confused"] == {"ticket -> knowledge_qa": 1}

@@ -9,13 +9,13 @@ import pytest
 from knowledge.evaluation.dataset import EvalQuestion
 from knowledge.evaluation.runner import AgentReply, QuestionResult
 from scripts.evaluate import main
-from scripts.evaluation.corruptions import KINDS, Pool, corrupt, reword
-from scripts.evaluation.verification import corruption_report, counterfactual_report
+from scripts.evaluation.corruptions import KINDS, Pool, corrupt_answer, reword_answer
+from scripts.evaluation.verification import measure_corruptions, measure_counterfactuals
 from tests.agents.support import candidate, retrieval
 
 ANSWER = "YS-V8 支持 7 天无理由退货，运费由顾客承担。"
 OTHERS = ("YS-W5 手表的表带可以快拆更换，颜色任选。", "空气净化器的滤网每 6 个月更换一次。")
-POOL = Pool.of([ANSWER, *OTHERS])
+POOL = Pool.from_texts([ANSWER, *OTHERS])
 
 
 def result(answer: str, text: str, outcome: str = "answered") -> QuestionResult:
@@ -26,29 +26,29 @@ def result(answer: str, text: str, outcome: str = "answered") -> QuestionResult:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_changes_the_answer_and_the_same_seed_changes_it_alike(kind: str) -> None:
-    spoiled = [corrupt(kind, ANSWER, ANSWER, POOL, random.Random(3)) for _ in range(2)]
+    spoiled = [corrupt_answer(kind, ANSWER, ANSWER, POOL, random.Random(3)) for _ in range(2)]
     assert spoiled[0] == spoiled[1] != ANSWER
     assert spoiled[0] is not None
 
 
 def test_an_answer_without_a_place_for_a_fault_is_left_out() -> None:
-    assert corrupt("number", "可以退货。", "", POOL, random.Random(1)) is None
+    assert corrupt_answer("number", "可以退货。", "", POOL, random.Random(1)) is None
 
 
 def test_a_rewording_keeps_the_numbers() -> None:
     for seed in range(20):
-        assert any(form in reword(ANSWER, random.Random(seed)) for form in ("7", "７", "七"))
+        assert any(form in reword_answer(ANSWER, random.Random(seed)) for form in ("7", "７", "七"))
 
 
 def test_spoiled_answers_are_caught_and_harmless_ones_are_not() -> None:
-    report = corruption_report([result(ANSWER, ANSWER)] * 5 + [result("抱歉", ANSWER, "no_evidence")], OTHERS, seed=1)
+    report = measure_corruptions([result(ANSWER, ANSWER)] * 5 + [result("抱歉", ANSWER, "no_evidence")], OTHERS, seed=1)
     assert report["answers"] == 5
     assert report["caught_by_kind"]["number"] == report["caught_by_kind"]["negation"] == 1.0
     assert report["false_flags"] == 0.0
 
 
 def test_an_answer_that_does_not_hold_is_a_false_flag() -> None:
-    assert corruption_report([result("保修期为 99 年。", ANSWER)], OTHERS)["false_flags"] == 1.0
+    assert measure_corruptions([result("保修期为 99 年。", ANSWER)], OTHERS)["false_flags"] == 1.0
 
 
 ROWS = [
@@ -58,7 +58,7 @@ ROWS = [
 
 
 def test_a_pair_is_right_when_only_the_documents_are_believed() -> None:
-    report = counterfactual_report(ROWS)
+    report = measure_counterfactuals(ROWS)
     assert (report["pairs_right"], report["wrong"]) == (0.5, ["b"])
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.evaluation.comparison import TurnEffect, compare_results, sign_test
+from app.evaluation.comparison import TurnEffect, compare_results
 from app.evaluation.judgement import TurnVerdict
 from app.evaluation.results import TurnResult, compute_figures
 
@@ -34,12 +34,6 @@ def test_what_changed_comes_first_and_what_is_not_the_same_question_is_left_out(
     ]
     assert (found.gained, found.lost, found.unmatched) == (2, 1, 6)
     assert found.counts == {"worse": 1, "better": 2, "other": 1, "same": 1}
-
-
-def test_a_difference_counts_once_it_is_unlikely_to_be_chance() -> None:
-    assert sign_test(0, 0) == sign_test(1, 0) == sign_test(3, 3) == 1.0
-    assert sign_test(10, 0) == sign_test(0, 10) == pytest.approx(2 / 2**10)
-    assert sign_test(12, 4) > 0.05 > sign_test(13, 3)
 
 
 def test_figures_are_of_the_turns_that_have_them() -> None:

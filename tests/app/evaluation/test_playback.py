@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
-from app.evaluation.playback import PlayedTurn, play_dialogues
-from app.evaluation.report import build_report, build_turn_row, describe_failures
+from app.evaluation.playback import play_dialogues
+from app.evaluation.results import PlayedTurn, build_report, build_turn_row, describe_failures
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration
 from scripts.evaluation.product import Setup, open_product
@@ -44,12 +44,12 @@ async def played(tmp_path: Path) -> list[PlayedTurn]:
 async def test_conversations_are_played_judged_and_reported(played: list[PlayedTurn], tmp_path: Path) -> None:
     by_id = {turn.labelled.id: turn for turn in played}
     assert [turn.labelled.id for turn in played] == ["a.1", "a.2", "b.1", "c.1", "c.2"]
-    assert by_id["a.1"].judgement.correct
-    assert by_id["a.1"].unfounded == ()
-    assert by_id["a.2"].judgement.false_answer
-    assert by_id["b.1"].judgement.correct
-    assert by_id["c.1"].judgement.swallowed
-    assert by_id["c.2"].judgement.correct  # the queue was left in between
+    assert by_id["a.1"].result.correct
+    assert by_id["a.1"].result.unfounded == ()
+    assert by_id["a.2"].result.false_answer
+    assert by_id["b.1"].result.correct
+    assert by_id["c.1"].result.swallowed
+    assert by_id["c.2"].result.correct  # the queue was left in between
     assert not (tmp_path / "untouched").exists()
 
     report = build_report(played)

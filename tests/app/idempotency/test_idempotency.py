@@ -18,11 +18,12 @@ from sqlalchemy import select, update
 from app.auth.principal import Role
 from app.conversations.tables import Conversation, StoredTurn
 from app.db.base import now
+from app.db.engine import Database
 from app.errors import Conflict, Overloaded
-from app.idempotency.repository import RetryRepository
+from app.idempotency.repository import apply_pad, settle
 from app.idempotency.service import RequestAttempt, Retries
 from app.idempotency.tables import IdempotentRequest
-from app.idempotency.types import KeptResponse, Receipt, RetryKey, apply_pad
+from app.idempotency.types import KeptResponse, Receipt, RetryKey
 from app.keys.repository import KeyRepository
 from app.keys.service import create_key, hash_key
 from app.main import create_app
@@ -216,22 +217,9 @@ async def test_a_failure_is_no_result_and_erasure_takes_results_along(tmp_path: 
         assert (await count(container, IdempotentRequest), await count(container, Conversation)) == (0, 0)
 
 
-@pytest.fixture
-async def repository(tmp_path: Path) -> AsyncIterator[RetryRepository]:
-    from app.db.engine import Database
-    from app.db.migrate import upgrade_schema
-
-    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'own.sqlite3'}")
-    await upgrade_schema(database)
-    yield RetryRepository(database)
-    await database.close()
-
-
 @pytest.mark.parametrize("ended", [timedelta(seconds=-1), timedelta(days=1)], ids=["lease", "clock set back"])
-async def test_an_attempt_that_failed_or_died_is_followed_by_another(
-    repository: RetryRepository, ended: timedelta
-) -> None:
-    retries = Retries(repository, wait=0.1, lease=timedelta(seconds=60))
+async def test_an_attempt_that_failed_or_died_is_followed_by_another(database: Database, ended: timedelta) -> None:
+    retries = Retries(database, wait=0.1, lease=timedelta(seconds=60))
     with pytest.raises(ZeroDivisionError):
         async with await begun(retries):
             raise ZeroDivisionError
@@ -239,31 +227,39 @@ async def test_an_attempt_that_failed_or_died_is_followed_by_another(
     with pytest.raises(Conflict) as waiting:
         await retries.begin(KEY)
     assert waiting.value.code == "request_in_progress"
-    async with repository._database.write() as connection:
+    async with database.write() as connection:
         await connection.execute(update(IdempotentRequest).values(until=now() + ended))
     async with await begun(retries) as attempt:
         await attempt.finish(KeptResponse(200, b"{}", "ys-token", "s"))
     late = KeptResponse(200, b'{"late": 1}')
-    await repository.finish(dead.build_receipt(late))  # of an attempt that lost its place
+    await database.transact(
+        lambda connection: settle(connection, [dead.build_receipt(late)])
+    )  # of an attempt that lost its place
     with pytest.raises(Overloaded) as lost:
-        await repository._database.transact(lambda connection: dead.build_keeper(lambda _: late)(connection, None))
+        await database.transact(lambda connection: dead.build_keeper(lambda _: late)(connection, None))
     assert lost.value.code == "request_taken_over"
     assert await retries.begin(KEY) == KeptResponse(200, b"{}", "ys-token", written=True)
 
 
-async def test_a_result_counts_for_a_day(repository: RetryRepository) -> None:
-    retries = Retries(repository)
+async def test_a_result_counts_for_a_day(database: Database) -> None:
+    retries = Retries(database)
     async with await begun(retries) as attempt:
         await attempt.finish(KeptResponse(201, b"{}"))
     for hours, there in ((23, True), (25, False)):
-        async with repository._database.write() as connection:
+        async with database.write() as connection:
             moment = now() - timedelta(hours=hours)
             await connection.execute(update(IdempotentRequest).values(created_at=moment))
         assert isinstance(await retries.begin(KEY), KeptResponse) == there
 
 
-async def test_attempts_that_run_say_so_together(repository: RetryRepository) -> None:
-    retries = Retries(repository, wait=0.1, lease=timedelta(seconds=1))
+async def test_of_several_that_begin_at_once_one_runs(database: Database) -> None:
+    retries = Retries(database, wait=0.1)
+    found = await asyncio.gather(*(retries.begin(KEY) for _ in range(5)), return_exceptions=True)
+    assert sorted(type(one).__name__ for one in found) == ["Conflict"] * 4 + ["RequestAttempt"]
+
+
+async def test_attempts_that_run_say_so_together(database: Database) -> None:
+    retries = Retries(database, wait=0.1, lease=timedelta(seconds=1))
     keys = [RetryKey("t", f"digest-{number}", "body", "a-key") for number in range(3)]
     attempts = [await retries.begin(key) for key in keys]
     running, ended = attempts[:2], attempts[2]

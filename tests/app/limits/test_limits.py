@@ -18,7 +18,7 @@ from app.limits.leases import Lease
 from app.limits.slots import TurnSlots
 from app.limits.types import HOUR, MINUTE, NOBODY, LimitKind, Rate, Requester, normalize_address
 from app.limits.urgent import UrgentReplies
-from app.limits.windows import Windows
+from app.limits.windows import MemoryCounters
 from knowledge.work_place import release_place
 from tests.app.desk.client import talking
 from tests.app.limits.building import limits
@@ -40,13 +40,13 @@ def clock() -> Clock:
     return Clock()
 
 
-def hit(windows: Windows, rate: Rate, name: str = "a", kind: LimitKind = LimitKind.KEY) -> float:
+def hit(windows: MemoryCounters, rate: Rate, name: str = "a", kind: LimitKind = LimitKind.KEY) -> float:
     return windows.count(kind, name, rate)
 
 
 @pytest.mark.parametrize("rate", [Rate(1), Rate(5), Rate(60), Rate(10, HOUR)])
 def test_a_rate_is_kept_and_whoever_waits_as_told_is_taken(clock: Clock, rate: Rate) -> None:
-    windows, taken = Windows(clock), list[float]()
+    windows, taken = MemoryCounters(clock), list[float]()
     while clock.now < 1000 + 5 * rate.seconds:
         if wait := hit(windows, rate):
             assert 0 < wait <= rate.seconds * 2
@@ -59,7 +59,7 @@ def test_a_rate_is_kept_and_whoever_waits_as_told_is_taken(clock: Clock, rate: R
 
 
 def test_what_is_refused_is_not_counted_and_nothing_is_counted_without_a_limit(clock: Clock) -> None:
-    windows = Windows(clock)
+    windows = MemoryCounters(clock)
     refused = [bool(hit(windows, Rate(3))) for _ in range(50)]
     assert refused == [False] * 3 + [True] * 47
     clock.now += 2 * MINUTE
@@ -68,7 +68,7 @@ def test_what_is_refused_is_not_counted_and_nothing_is_counted_without_a_limit(c
 
 
 def test_names_and_kinds_are_counted_apart_and_the_oldest_are_forgotten(clock: Clock) -> None:
-    windows = Windows(clock, size=10)
+    windows = MemoryCounters(clock, size=10)
     assert not hit(windows, Rate(1)) and hit(windows, Rate(1))
     assert not hit(windows, Rate(1), kind=LimitKind.SESSION)
     assert not any(hit(windows, Rate(1), str(number)) for number in range(9))

@@ -11,7 +11,8 @@ from agents.types import Answer, Outcome, Usage
 from app.db.engine import Database
 from app.metrics import Metrics
 from app.performance.repository_series import SeriesRepository
-from app.performance.series import Point, SeriesRecorder
+from app.performance.series import SeriesRecorder
+from app.performance.series_api import MeasuredOut
 from app.performance.tables import MetricPoint
 from tests.app.serving import served
 
@@ -34,10 +35,10 @@ def answered(metrics: Metrics, total_ms: float, outcome: Outcome = Outcome.ANSWE
     metrics.add_turn("t", answer, cached=False, total_ms=total_ms)
 
 
-async def point(database: Database, step: str = "minute", moment: datetime = NOON) -> Point:
+async def point(database: Database, step: str = "minute", moment: datetime = NOON) -> MeasuredOut:
     found = await SeriesRepository(database).read("t", step, moment - timedelta(hours=1), moment + timedelta(hours=1))
     assert len(found) == 1
-    return Point.from_counts(next(iter(found.values())))
+    return MeasuredOut.from_counts(next(iter(found.values())))
 
 
 async def test_two_processes_add_to_one_point_and_nothing_is_added_twice(database: Database) -> None:
@@ -51,12 +52,12 @@ async def test_two_processes_add_to_one_point_and_nothing_is_added_twice(databas
     await processes[0][1].save()
     for step in ("minute", "hour"):
         found = await point(database, step)
-        assert (found.counts["turns"], found.counts["refused"], found.counts["degraded"]) == (3, 1, 1)
-        assert found.groups["outcome"] == {"answered": 2, "no_evidence": 1}
-        assert found.groups["outage"] == {"llm": 1} and found.groups["llm"]["prompt_tokens"] == 300
-        total = found.durations["total"]
+        assert (found.turns, found.refused, found.degraded) == (3, 1, 1)
+        assert found.outcomes == {"answered": 2, "no_evidence": 1}
+        assert found.degradations == {"llm": 1} and found.llm.prompt_tokens == 300
+        total = found.total_ms
         assert (total.count, round(total.mean, 1)) == (3, 268.7)
-        assert 2.5 < total.compute_percentile(0.5) <= 5.0 and 500 < total.compute_percentile(0.99) <= 1000
+        assert 2.5 < total.p50 <= 5.0 and 500 < total.p99 <= 1000
 
 
 async def test_what_could_not_be_written_is_added_the_next_time(
@@ -74,7 +75,7 @@ async def test_what_could_not_be_written_is_added_the_next_time(
         with pytest.raises(OSError, match="away"):
             await recorder.save()
     await recorder.save()
-    assert (await point(database)).counts["turns"] == 1
+    assert (await point(database)).turns == 1
 
 
 async def test_minutes_go_after_two_days_and_hours_stay(database: Database) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 from sqlalchemy import select
 
-from app.tuner.kinds import NAMES
+from app.tuner.reports import JOBS
 from app.tuner.tables import TunerReport
 from app.wiring.container import Container
 
@@ -153,7 +153,7 @@ async def test_an_evaluation_set_gives_the_questions_that_are_answered_or_refuse
     ]
     taken = await http.post(f"/api/v1/evaluation/sets/{made['id']}/cases", json={"cases": cases})
     assert taken.status_code in (200, 201), taken.text
-    found = await container.labelled_sets.load_questions("default", made["id"])
+    found = await container.evaluation_sets.load_questions("default", made["id"])
     assert [question.answerable for question in found] == [True, False] * 4
 
 
@@ -164,4 +164,4 @@ async def test_a_report_that_was_deleted_leaves_its_run_nothing_to_do(container:
 
         async def report_progress(self, done: int, total: int) -> None: ...
 
-    assert await container.jobs.kinds[NAMES["sweep"]].run(Context()) == {"report": "gone", "made": False}
+    assert await container.jobs.kinds[JOBS["sweep"]].run(Context()) == {"report": "gone", "made": False}

@@ -17,8 +17,7 @@ from app.conversations.api import Parts as ConversationsParts
 from app.corrections.api import Parts as CorrectionsParts
 from app.desk.parts import Parts as DeskParts
 from app.documents.parts import Parts as DocumentsParts
-from app.evaluation_runs.api import Parts as EvaluationRunsParts
-from app.evaluation_sets.api import Parts as EvaluationSetsParts
+from app.evaluation.api import Parts as EvaluationParts
 from app.faqs.api import Parts as FaqsParts
 from app.first_steps.api import Parts as FirstStepsParts
 from app.gaps.parts import Parts as GapsParts
@@ -73,8 +72,7 @@ def serve_everything(container: Container) -> None:
     Serves[CorrectionsParts](container)
     Serves[DeskParts](container)
     Serves[DocumentsParts](container)
-    Serves[EvaluationRunsParts](container)
-    Serves[EvaluationSetsParts](container)
+    Serves[EvaluationParts](container)
     Serves[FaqsParts](container)
     Serves[FirstStepsParts](container)
     Serves[GapsParts](container)

@@ -8,7 +8,7 @@ from functools import partial
 import docx
 import pytest
 
-from app.evaluation_sets import transfer as evaluation
+from app.evaluation import transfer as evaluation
 from app.faqs import transfer as faqs
 from app.hit_test import batch
 from app.http.sheets import SheetReader

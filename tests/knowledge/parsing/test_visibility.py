@@ -131,7 +131,9 @@ def test_recognised_text_under_a_small_picture_is_not_read() -> None:
     [
         ("#FFF", (255, 255, 255)), ("#010203", (1, 2, 3)), ("rgb(1, 2,3)", (1, 2, 3)), ("rgb(100% 0% 0%)", (255, 0, 0)),
         ("hsl(0, 0%, 100%)", (255, 255, 255)), ("WHITE", (255, 255, 255)), ("1F3864", (31, 56, 100)),
-        ("var(--a)", None), ("url(#fff)", None), ("rgb(1,2)", None), ("rgb(.,.,.)", None),
+        ("hwb(none 100% 0%)", (255, 255, 255)),
+        ("rgb(1e400,0,0)", (255, 0, 0)), ("oklch(1 0 0)", None), ("color(xyz 1 1 1)", None), ("var(--a)", None),
+        ("url(#fff)", None), ("rgb(1,2)", None), ("rgb(.,.,.)", None),
     ],
 )  # fmt: skip
 def test_colours_are_read(value: str, colour: tuple[int, int, int] | None) -> None:
@@ -146,9 +148,38 @@ def test_a_faint_colour_is_what_is_behind_it() -> None:
 
 def test_declarations_know_strings_and_importance() -> None:
     style = "a:url(x;y); color : RED !important; content:';b:c'; /* d:e */ f:g"
-    assert read_declarations(style) == ({"a": "url(x;y)", "content": "';b:c'", "f": "g"}, {"color": "red"})
+    assert read_declarations(style) == ({"a": "url(x;y)", "content": '";b:c"', "f": "g"}, {"color": "red"})
 
 
 def test_rules_that_may_not_hold_are_left_out() -> None:
-    sheet = "@import 'x'; a:hover{b:c} @media (max-width:1px){d{e:f}} @media screen{g,h{i:j}} k{l:m"
+    sheet = "@import 'x'; a:hover{b:c} @media (max-width:1px){d{e:f}} @media screen{g,h{i:j}}"
     assert [(rule.selector, rule.style) for rule in read_rules(sheet)] == [("g", {"i": "j"}), ("h", {"i": "j"})]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<p>{0}<p style='d\\69splay:n\\6fne'>{1}",
+        "<p>{0}<p style='color:rgb(255 255 255 / 100%)'>{1}",
+        "<p>{0}<p style='color:hwb(0 100% 0%)'>{1}",
+        "<p>{0}<p style='color:linen'>{1}",
+        "<style>.a{{content:'}}'}} .b{{/*}}*/display:none</style><p>{0}<p class=b>{1}",
+    ],
+)
+def test_what_a_browser_hides_by_rarer_spellings_is_not_read(page: str) -> None:
+    assert text_of("a.html", page.format(SHOWN, HIDDEN).encode()) == SHOWN
+
+
+def test_rules_are_read_as_a_browser_reads_them() -> None:
+    sheet = 'a{content:"}{";d\\69splay:n\\6fne}b/*c*/{f:g;h{i:j}} k{l:m'
+    assert [(rule.selector, rule.style) for rule in read_rules(sheet)] == [
+        ("a", {"content": '"}{"', "display": "none"}),
+        ("b", {"f": "g"}),
+        ("k", {"l": "m"}),
+    ]
+
+
+@pytest.mark.parametrize("nested", ["{", "(", "a{b:", "a{b:(", "/*", "a{b:'"])
+def test_styles_that_nest_without_end_are_read_to_their_end(nested: str) -> None:
+    assert len(read_rules(nested * 5_000)) <= 1
+    assert len(read_declarations(nested * 5_000)) == 2

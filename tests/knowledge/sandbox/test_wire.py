@@ -10,7 +10,9 @@ import pytest
 from knowledge import errors
 from knowledge.chunking import ChunkOptions
 from knowledge.extraction import ReadDocument, read_document
+from knowledge.file_inspection import InspectedFile
 from knowledge.parsing.limits import ParsingLimits
+from knowledge.parsing.links import MAX_LINK, MAX_LINKS, PageLinks
 from knowledge.sandbox.wire import MAX_REASON, InvalidReply, Job, ParsedReply, decode_reply, encode_reply
 from knowledge.sheets import SheetOptions, Spreadsheet, read_sheet
 from knowledge.types import FaqColumns
@@ -46,6 +48,17 @@ def test_a_job_comes_over_as_it_is() -> None:
     assert Job.receive(io.BytesIO((job.encode() + job.content)[:-1])) is None
 
 
+def test_a_name_that_is_no_unicode_keeps_its_suffix() -> None:
+    job = Job("\udcd6.md", b"", ParsingLimits(), ChunkOptions(), 3)
+    received = Job.receive(io.BytesIO(job.encode()))
+    assert received is not None and received.name == "?.md"
+
+
+def test_links_and_files_come_over_as_they_are() -> None:
+    for result in (PageLinks(("a", "b"), "c", follow=False), InspectedFile("image/png", b"\x00\xff", 3, 4)):
+        assert decode_reply(encode_reply(ParsedReply(result, False)), "a") == ParsedReply(result, False)
+
+
 def test_every_error_comes_over_with_the_name_that_was_asked_for() -> None:
     kinds = [
         kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.InvalidDocument)
@@ -69,6 +82,12 @@ def test_the_good_reply_is_good() -> None:
     [
         b"", b"[]", b"\xff", b"{}", b'{"retires": false, "error": "KnowledgeError", "reason": ""}',
         b'{"retires": false, "error": "Exception", "reason": ""}', b'{"retires": false, "error": "EmptyDocument"}',
+        json.dumps({"retires": False, "error": "EmptyDocument", "reason": "x" * (MAX_REASON + 1)}).encode(),
+        json.dumps({"retires": False, "page": {"links": ["x" * (MAX_LINK + 1)]}}).encode(),
+        json.dumps({"retires": False, "page": {"links": ["x"] * (MAX_LINKS + 1)}}).encode(),
+        b'{"retires": false, "file": {"media_type": "text/html"}}',
+        b'{"retires": false, "file": {"media_type": "text/plain", "picture": "eA=="}}',
+        b'{"retires": false, "file": {"media_type": "image/png", "picture": "?"}}',
     ],
 )  # fmt: skip
 def test_rubbish_is_recognised(payload: bytes) -> None:
@@ -99,8 +118,9 @@ def test_a_table_of_the_wrong_shape_is_recognised(rows: Any) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"retires": 1}, {"title": None}, {"chunks": []}, {"chunks": [["x"]]},
-        {"chunks": [["x", 1, None, None, "-0", None]]},
+        {"retires": 1}, {"title": None}, {"title": "\ud800"}, {"chunks": []}, {"chunks": [["x"]]},
+        {"chunks": [["x", 1, None, None, "-0", None]]}, {"chunks": [["x", -1, None, None, "-0", None]]},
+        {"chunks": [["x", 0, None, None, "-0", None, None]]}, {"about": ["x" * 51, "", ""]},
         {"chunks": [["x", 0, "1", None, "-0", None]]}, {"chunks": [[1, 0, None, None, "-0", None]]}, {"paths": [[1]]},
         {"chunks": [["x", 0, None, None, "other-0", None]]}, {"chunks": [["x", 0, None, 5, "-0", None]]},
         {"chunks": [["x", 0, None, None, "-0", 1]]}, {"chunks": [["x", 0, None, None, "-0", [[0, 2, "paragraph"]]]]},

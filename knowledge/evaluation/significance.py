@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,15 @@ def compare_best(
 def compare_pair(current: Flags, other: Flags, weights: NDArray[np.float64] | None = None) -> Difference:
     """Returns the difference of one alternative that was chosen beforehand."""
     return compare_best(current, other[np.newaxis], weights)[1]
+
+
+def sign_test(gained: int, lost: int) -> float:
+    """Returns the two-sided probability of a split at least as uneven, each side being equally likely; 1.0 of nothing
+    (exact; McNemar 1947).
+    """
+    total = gained + lost
+    tail = sum(comb(total, k) for k in range(min(gained, lost) + 1))
+    return min(1.0, float(2 * tail / 2**total))
 
 
 def _resample_mean(gains: NDArray[np.float64], generator: np.random.Generator) -> tuple[float, float]:

@@ -12,9 +12,8 @@ import httpx
 import pytest
 
 from app.db.base import now
-from app.evaluation_runs.schemas import EvaluationReportOut
-from app.evaluation_runs.service import ReportedRun
-from app.evaluation_runs.types import EvaluationReport
+from app.evaluation.schemas import EvaluationReportOut
+from app.evaluation.types import EvaluationReport, ReportedRun
 from app.jobs.types import JobRun, RunState
 from app.main import create_app
 from app.settings import Settings

@@ -1,19 +1,36 @@
-"""Evaluation sets in SQL."""
+"""Evaluation sets and reports in SQL."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from app.db.engine import insert_into
+from app.db.sorting import sorted_by
 from app.evaluation.dialogues import build_row, parse_dialogue
-from app.evaluation_sets.tables import EvaluationCaseRow, EvaluationSetRow
-from app.evaluation_sets.types import CaseOrigin, EvaluationCase, EvaluationSet
+from app.evaluation.judgement import TurnVerdict
+from app.evaluation.results import CitedDocument, TurnResult
+from app.evaluation.tables import EvaluationCaseRow, EvaluationReportRow, EvaluationResultRow, EvaluationSetRow
+from app.evaluation.types import CaseOrigin, EvaluationCase, EvaluationReport, EvaluationSet
 
-_SET, _CASE = EvaluationSetRow, EvaluationCaseRow
-_HEAD = _SET.id, _SET.name, _SET.description, _SET.created_at, _SET.updated_at
+_SET, _CASE, _REPORT, _RESULT = EvaluationSetRow, EvaluationCaseRow, EvaluationReportRow, EvaluationResultRow
+_SET_HEAD = _SET.id, _SET.name, _SET.description, _SET.created_at, _SET.updated_at
+_CASES = (
+    *(_CASE.id, _CASE.key, _CASE.turns, _CASE.user_id, _CASE.origin, _CASE.origin_id),
+    *(_CASE.created_at, _CASE.updated_at, _CASE.place),
+)
+_REPORT_HEAD = (
+    *(_REPORT.id, _REPORT.set_id, _REPORT.set_name, _REPORT.circumstances, _REPORT.figures),
+    *(_REPORT.created_at, _REPORT.finished_at),
+)
+_SORTED = {"set": _REPORT.set_name, "created": _REPORT.created_at}
+_OWN_COLUMNS = ("case", "turn", "say", "tag", "verdict")
+_RESULTS = (_RESULT.case, _RESULT.turn, _RESULT.say, _RESULT.tag, _RESULT.verdict, _RESULT.told)
 _BATCH = 500
 
 
@@ -25,7 +42,7 @@ def list_sets(connection: Connection, tenant: str, set_id: str = "") -> list[Eva
     """All by their names, or the one of this id, with how many cases and turns they hold."""
     counted = select(_CASE.set_id, func.count(), func.sum(_CASE.count)).where(_CASE.tenant_id == tenant)
     counts = {row[0]: (row[1], int(row[2])) for row in connection.execute(counted.group_by(_CASE.set_id))}
-    query = select(*_HEAD).where(_SET.tenant_id == tenant).order_by(_SET.name)
+    query = select(*_SET_HEAD).where(_SET.tenant_id == tenant).order_by(_SET.name)
     if set_id:
         query = query.where(_SET.id == set_id)
     return [EvaluationSet(*row, *counts.get(row.id, (0, 0))) for row in connection.execute(query)]
@@ -59,7 +76,7 @@ def hold_set(connection: Connection, tenant: str, set_id: str, at: datetime) -> 
     return connection.execute(update(_SET).where(_match_set(tenant, set_id)).values(updated_at=at)).rowcount == 1
 
 
-def count(connection: Connection, tenant: str, set_id: str) -> int:
+def count_cases(connection: Connection, tenant: str, set_id: str) -> int:
     """How many cases a set holds."""
     return connection.execute(select(func.count()).select_from(_CASE).where(_match_cases(tenant, set_id))).scalar_one()
 
@@ -117,12 +134,12 @@ def list_cases(
         where &= _CASE.origin == origin
     total = connection.execute(select(func.count()).select_from(_CASE).where(where)).scalar_one()
     query = select(_CASE).where(where).order_by(_CASE.created_at, _CASE.place, _CASE.id).limit(limit).offset(offset)
-    return [_build_case(row) for row in connection.execute(query.with_only_columns(*_COLUMNS))], total
+    return [_build_case(row) for row in connection.execute(query.with_only_columns(*_CASES))], total
 
 
 def find_case(connection: Connection, tenant: str, set_id: str, case_id: str) -> EvaluationCase | None:
     """The case of that id."""
-    query = select(*_COLUMNS).where(_match_cases(tenant, set_id) & (_CASE.id == case_id))
+    query = select(*_CASES).where(_match_cases(tenant, set_id) & (_CASE.id == case_id))
     row = connection.execute(query).first()
     return None if row is None else _build_case(row)
 
@@ -140,10 +157,100 @@ def forget_cases(connection: Connection, tenant: str, origin: CaseOrigin, said: 
         connection.execute(delete(_CASE).where(mine, _CASE.first == question))
 
 
-_COLUMNS = (
-    *(_CASE.id, _CASE.key, _CASE.turns, _CASE.user_id, _CASE.origin, _CASE.origin_id),
-    *(_CASE.created_at, _CASE.updated_at, _CASE.place),
-)
+def add_report(connection: Connection, tenant: str, report: EvaluationReport) -> None:
+    """Keeps a report without results, unless it is there."""
+    made = insert_into(connection, _REPORT).values(tenant_id=tenant, **asdict(report))
+    connection.execute(made.on_conflict_do_nothing())
+
+
+def change_report(connection: Connection, tenant: str, report_id: str, **values: Any) -> None:
+    """Writes columns of a report."""
+    connection.execute(update(_REPORT).where(_match_report(tenant, report_id)).values(**values))
+
+
+def list_reports(
+    connection: Connection, tenant: str, *, set_id: str = "", sort: str = "", limit: int = 50, offset: int = 0
+) -> tuple[list[EvaluationReport], int]:
+    """Reports, the latest first unless `sort` says otherwise, and how many there are."""
+    where = _REPORT.tenant_id == tenant
+    if set_id:
+        where &= _REPORT.set_id == set_id
+    total = connection.execute(select(func.count()).select_from(_REPORT).where(where)).scalar_one()
+    order = *sorted_by(sort, _SORTED), _REPORT.created_at.desc(), _REPORT.id
+    query = select(*_REPORT_HEAD).where(where).order_by(*order).limit(limit).offset(offset)
+    return [EvaluationReport(*row) for row in connection.execute(query)], total
+
+
+def find_report(connection: Connection, tenant: str, report_id: str) -> EvaluationReport | None:
+    """The report of that id."""
+    row = connection.execute(select(*_REPORT_HEAD).where(_match_report(tenant, report_id))).first()
+    return None if row is None else EvaluationReport(*row)
+
+
+def delete_report(connection: Connection, tenant: str, report_id: str) -> bool:
+    """With its results; False where there is none of this id."""
+    return connection.execute(delete(_REPORT).where(_match_report(tenant, report_id))).rowcount == 1
+
+
+def list_judged_cases(connection: Connection, tenant: str, report_id: str) -> set[str]:
+    """The conversations that have their results."""
+    return set(connection.execute(select(_RESULT.case).where(_match_results(tenant, report_id)).distinct()).scalars())
+
+
+def add_results(connection: Connection, tenant: str, report_id: str, place: int, results: Sequence[TurnResult]) -> None:
+    """Keeps what came of one conversation."""
+    rows = []
+    for one in results:
+        rest = asdict(one)
+        own = {name: rest.pop(name) for name in _OWN_COLUMNS}
+        rows.append({"tenant_id": tenant, "report_id": report_id, "place": place, **own, "told": rest})
+    connection.execute(insert(_RESULT), rows)
+
+
+def list_results(
+    connection: Connection,
+    tenant: str,
+    report_id: str,
+    *,
+    verdict: TurnVerdict | None = None,
+    text: str = "",
+    tag: str = "",
+    limit: int | None = None,
+    offset: int = 0,
+) -> tuple[list[TurnResult], int]:
+    """What came of turns, in the order of the set, and how many there are. text: in what was said."""
+    where = _match_results(tenant, report_id)
+    if verdict is not None:
+        where &= _RESULT.verdict == verdict
+    if text:
+        where &= _RESULT.say.icontains(text, autoescape=True)
+    if tag:
+        where &= _RESULT.tag == tag
+    total = connection.execute(select(func.count()).select_from(_RESULT).where(where)).scalar_one()
+    query = select(*_RESULTS).where(where).order_by(_RESULT.place, _RESULT.case, _RESULT.turn)
+    return [_build_result(row) for row in connection.execute(query.limit(limit).offset(offset))], total
+
+
+def forget_results(connection: Connection, tenant: str, said: Sequence[str]) -> None:
+    """Deletes the results of turns that say what a customer said, who is gone."""
+    mine = (_RESULT.tenant_id == tenant) & _RESULT.say.in_(list(said))
+    connection.execute(delete(_RESULT).where(mine))
+
+
+def _match_report(tenant: str, report_id: str) -> ColumnElement[bool]:
+    return (_REPORT.tenant_id == tenant) & (_REPORT.id == report_id)
+
+
+def _match_results(tenant: str, report_id: str) -> ColumnElement[bool]:
+    return (_RESULT.tenant_id == tenant) & (_RESULT.report_id == report_id)
+
+
+def _build_result(row: Any) -> TurnResult:
+    rest = dict(row.told)
+    rest["sources"] = tuple(CitedDocument(*cited) for cited in rest["sources"])
+    rest["unfounded"] = None if rest["unfounded"] is None else tuple(rest["unfounded"])
+    rest["degraded"] = tuple(rest.get("degraded", ()))
+    return TurnResult(row.case, row.turn, row.say, row.tag, TurnVerdict(row.verdict), **rest)
 
 
 def _match_set(tenant: str, set_id: str) -> ColumnElement[bool]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from app.tuner.statistics import compare_best, compare_pair
+from knowledge.evaluation.significance import compare_best, compare_pair, sign_test
 
 
 def test_the_best_of_many_that_are_no_better_is_luck_and_one_that_is_better_is_found() -> None:
@@ -23,3 +24,9 @@ def test_the_best_of_many_that_are_no_better_is_luck_and_one_that_is_better_is_f
 def test_what_never_differs_is_no_difference() -> None:
     same = np.ones(30, dtype=bool)
     assert (compare_pair(same, same).p, compare_pair(same, same).value) == (1.0, 0.0)
+
+
+def test_a_difference_counts_once_it_is_unlikely_to_be_chance() -> None:
+    assert sign_test(0, 0) == sign_test(1, 0) == sign_test(3, 3) == 1.0
+    assert sign_test(10, 0) == sign_test(0, 10) == pytest.approx(2 / 2**10)
+    assert sign_test(12, 4) > 0.05 > sign_test(13, 3)

@@ -1,11 +1,11 @@
-"""Labelled questions and conversations that a tenant is measured with."""
+"""Labelled conversations that a tenant is measured with, and the reports on how they went."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKeyConstraint, String, UniqueConstraint
+from sqlalchemy import JSON, ForeignKeyConstraint, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, tenant_key
@@ -56,5 +56,50 @@ class EvaluationCaseRow(Base):
         UniqueConstraint("tenant_id", "set_id", "key"),
         ForeignKeyConstraint(
             ["tenant_id", "set_id"], ["evaluation_sets.tenant_id", "evaluation_sets.id"], ondelete="CASCADE"
+        ),
+    )
+
+
+class EvaluationReportRow(Base):
+    """A report; its id is that of the run of the job that makes it.
+
+    `figures` are empty until it is finished. `circumstances`: what answered: models, the knowledge base's revision.
+    """
+
+    __tablename__ = "evaluation_reports"
+
+    tenant_id: Mapped[str] = tenant_key()
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    set_id: Mapped[str] = mapped_column(String(32))
+    set_name: Mapped[str] = mapped_column(String(100))
+    circumstances: Mapped[dict[str, Any]]
+    figures: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+
+    __table_args__ = (Index(None, "tenant_id", "created_at"),)
+
+
+class EvaluationResultRow(Base):
+    """What came of one turn; `told` are the fields of `app.evaluation.results.TurnResult` that have no column."""
+
+    __tablename__ = "evaluation_results"
+
+    tenant_id: Mapped[str] = tenant_key()
+    report_id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    case: Mapped[str] = mapped_column(String(64), primary_key=True)
+    turn: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    place: Mapped[int]
+    """Of its conversation in the set."""
+    say: Mapped[str]
+    tag: Mapped[str] = mapped_column(String(64))
+    verdict: Mapped[str] = mapped_column(String(16))
+    told: Mapped[dict[str, Any]]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "report_id"],
+            ["evaluation_reports.tenant_id", "evaluation_reports.id"],
+            ondelete="CASCADE",
         ),
     )

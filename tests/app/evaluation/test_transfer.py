@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.evaluation.dialogues import Dialogue, TurnKind, build_row, read_dialogues
-from app.evaluation_sets.transfer import MAX_ROWS, read_file, write_jsonl, write_table
+from app.evaluation.transfer import MAX_ROWS, read_file, write_jsonl, write_table
 from knowledge.errors import DocumentTooLarge, InvalidDocument
 from tests.sheets import read_here
 

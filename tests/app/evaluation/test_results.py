@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.evaluation.gate import check_report
+from app.evaluation.results import check_report
 
 FIGURES = {"accuracy": 0.7, "false_answers": 0.05}
 

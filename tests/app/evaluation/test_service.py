@@ -6,10 +6,10 @@ import pytest
 
 from app.db.engine import Database
 from app.errors import AppError
+from app.evaluation import repository, service
 from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
-from app.evaluation_sets import repository, service
-from app.evaluation_sets.service import EvaluationSets
-from app.evaluation_sets.types import CaseOrigin, NewCase
+from app.evaluation.service import EvaluationSets
+from app.evaluation.types import CaseOrigin, NewCase
 
 ANSWER = Expectation(frozenset({TurnKind.ANSWER}))
 

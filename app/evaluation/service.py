@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import Conflict, NotFound
-from app.evaluation.dialogues import Dialogue
-from app.evaluation_sets import repository
-from app.evaluation_sets.types import (
+from app.evaluation import repository
+from app.evaluation.dialogues import Dialogue, TurnKind
+from app.evaluation.types import (
     MAX_CASES,
     MAX_KEY_CHARS,
     MAX_SETS,
@@ -22,6 +22,7 @@ from app.evaluation_sets.types import (
     NewCase,
 )
 from app.ids import create_id
+from knowledge.calibration.calibrator import LabelledQuestion
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -110,6 +111,18 @@ class EvaluationSets:
         async with self._database.read() as connection:
             return await connection.run_sync(work)
 
+    async def load_questions(self, tenant: str, set_id: str, limit: int | None = None) -> list[LabelledQuestion]:
+        """Of the first so many cases the first message, which leans on nothing before it, where that is to be answered
+        from the knowledge base, or to be refused; for features that measure retrieval. Raises NotFound.
+        """
+        cases, _ = await self.list_cases(tenant, set_id, limit=limit)
+        found = []
+        for turn in (case.dialogue.turns[0] for case in cases):
+            kinds = turn.expect.kinds
+            if kinds == {TurnKind.ANSWER} or (TurnKind.REFUSE in kinds and TurnKind.ANSWER not in kinds):
+                found.append(LabelledQuestion(turn.say, TurnKind.ANSWER in kinds, turn.expect.documents))
+        return found
+
     async def put(
         self, tenant: str, set_id: str, cases: Sequence[NewCase], *, only: bool = False
     ) -> list[EvaluationCase]:
@@ -126,7 +139,7 @@ class EvaluationSets:
             there = repository.load_existing(connection, tenant, set_id, new.keys())
             if only:
                 repository.clear_set(connection, tenant, set_id)
-            elif repository.count(connection, tenant, set_id) + len(new) - len(there) > MAX_CASES:
+            elif repository.count_cases(connection, tenant, set_id) + len(new) - len(there) > MAX_CASES:
                 raise _build_too_many()
             taken = []
             for number, (key, one) in enumerate(new.items()):
@@ -193,3 +206,7 @@ def _build_set_not_found(set_id: str) -> NotFound:
 
 def _build_case_not_found(case_id: str) -> NotFound:
     return NotFound("评测集里没有这一条，可能已被删除。", code="evaluation_case_not_found", id=case_id)
+
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection

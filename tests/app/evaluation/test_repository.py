@@ -6,13 +6,22 @@ from typing import Any
 
 from app.db.base import now
 from app.db.engine import Database
+from app.evaluation import repository
 from app.evaluation.judgement import TurnVerdict
-from app.evaluation.results import TurnResult, compute_figures
-from app.evaluation_runs import repository
-from app.evaluation_runs.types import EvaluationReport
+from app.evaluation.results import CitedDocument, TurnResult, compute_figures
+from app.evaluation.types import EvaluationReport
 
 RIGHT = TurnResult(
-    "b", 1, "运费 100% 谁出", "money", TurnVerdict.CORRECT, "", "answered", "商家。", (("退货", "d1"),), unfounded=()
+    "b",
+    1,
+    "运费 100% 谁出",
+    "money",
+    TurnVerdict.CORRECT,
+    "",
+    "answered",
+    "商家。",
+    (CitedDocument("退货", "d1"),),
+    unfounded=(),
 )
 WRONG = TurnResult("a", 2, "那换货呢", "", TurnVerdict.WRONG, "lacks", "no_evidence", "没有依据。", degraded=("llm",))
 
@@ -22,7 +31,7 @@ async def kept(database: Database, tenant: str, name: str) -> None:
 
     def work(connection: Any) -> None:
         for _ in range(2):  # as the request and the run both do
-            repository.begin(connection, tenant, report)
+            repository.add_report(connection, tenant, report)
         repository.add_results(connection, tenant, name, 0, [RIGHT])
         repository.add_results(connection, tenant, name, 1, [WRONG])
 
@@ -44,7 +53,9 @@ async def test_results_come_back_as_they_were_in_the_order_of_the_set(database: 
     assert await found(database, "a", "r1", tag="money") == await found(database, "a", "r1", text="100%") == [RIGHT]
     assert await found(database, "a", "r1", text="%呢") == []
     await database.transact(
-        lambda connection: repository.finish(connection, "a", "r1", compute_figures([RIGHT, WRONG]), now())
+        lambda connection: repository.change_report(
+            connection, "a", "r1", figures=compute_figures([RIGHT, WRONG]), finished_at=now()
+        )
     )
     async with database.read() as connection:
         (one,), total = await connection.run_sync(lambda sync: repository.list_reports(sync, "a", set_id="s1"))

@@ -12,12 +12,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.evaluation.dialogues import Dialogue, LabelledTurn, build_row
-from app.evaluation_sets.schemas import EvaluationCaseIn
-from app.evaluation_sets.types import CaseOrigin, NewCase
+from app.evaluation.schemas import EvaluationCaseIn
+from app.evaluation.types import CaseOrigin, NewCase
 from app.http.sheets import SheetReader
 from app.problems import describe_problem
 from app.spreadsheets import write_sheet
 from knowledge.errors import DocumentTooLarge
+from knowledge.evaluation.rows import parse_lines
 from knowledge.parsing.decoding import decode
 from knowledge.sheets import SheetOptions, SheetRow, Spreadsheet
 
@@ -83,15 +84,10 @@ def _read_rows(rows: Iterator[tuple[int, object]]) -> ReadFile:
 
 
 def _read_lines(content: bytes) -> Iterator[tuple[int, object]]:
-    lines = [(number, line) for number, line in enumerate(decode(_FILE, content).split("\n"), 1) if line.strip()]
-    if len(lines) > MAX_ROWS:
+    lines = decode(_FILE, content).split("\n")
+    if sum(bool(line.strip()) for line in lines) > MAX_ROWS:
         raise DocumentTooLarge(_FILE, f"超过 {MAX_ROWS} 行的上限，请拆分后再上传")
-    for number, line in lines:
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            row = line  # which is no case, and is refused as such
-        yield number, row
+    return parse_lines(lines)
 
 
 def _read_table(sheet: Spreadsheet) -> Iterator[tuple[int, object]]:

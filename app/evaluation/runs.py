@@ -1,0 +1,203 @@
+"""Evaluation runs: the job that plays a set through the product, and the reports that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.db.base import now
+from app.db.engine import Database
+from app.errors import Conflict, NotFound
+from app.evaluation import repository
+from app.evaluation.comparison import ReportComparison, compare_results
+from app.evaluation.judgement import TurnVerdict
+from app.evaluation.model_judge import ModelJudge
+from app.evaluation.playback import play_dialogues
+from app.evaluation.results import TurnResult, compute_figures
+from app.evaluation.service import EvaluationSets
+from app.evaluation.types import EvaluatedProduct, EvaluationReport, ReportedRun
+from app.jobs.service import JobService
+from app.jobs.types import OPEN, JobContext, JobKind
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from app.evaluation.dialogues import Dialogue
+
+KIND = "evaluation"
+# The product of a tenant, of which nothing is kept.
+Sandbox = Callable[[str], AbstractAsyncContextManager[EvaluatedProduct]]
+_SUMMARY = ("turns", "correct", "accuracy", "false_answers", "hallucination_rate", "faithfulness", "relevance")
+
+
+class RunParameters(BaseModel):
+    """What is played. judge: by the model too, where there is one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    set_id: str = Field(min_length=1, max_length=32)
+    judge: bool = True
+
+
+class EvaluationRunner:
+    """judge: of a tenant, on its account, None where no model is configured; circumstances: what answers now, for the
+    report.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        sets: EvaluationSets,
+        sandbox: Sandbox,
+        judge: Callable[[str], ModelJudge | None],
+        circumstances: Callable[[str], Awaitable[dict[str, Any]]],
+    ) -> None:
+        self._database = database
+        self._sets = sets
+        self._sandbox = sandbox
+        self._judge = judge
+        self._circumstances = circumstances
+
+    @property
+    def kind(self) -> JobKind:
+        """As the jobs know it. A run that was cut short goes on with the conversations that have no results."""
+        return JobKind(KIND, "评测", self.run, parameters=RunParameters)
+
+    async def run(self, context: JobContext) -> dict[str, Any]:
+        """The most important figures. Raises NotFound, Conflict, Cancelled."""
+        wanted = RunParameters.model_validate(context.parameters)
+        tenant, report = context.tenant, context.run_id
+        dialogues = await self._begin(tenant, report, wanted)
+        async with self._database.read() as connection:
+            done = await connection.run_sync(repository.list_judged_cases, tenant, report)
+        turns = sum(len(one.turns) for one in dialogues)
+        played = sum(len(one.turns) for one in dialogues if one.id in done)
+        judge = self._judge(tenant) if wanted.judge else None
+        async with self._sandbox(tenant) as product:
+            for place, dialogue in enumerate(dialogues):
+                if dialogue.id in done:
+                    continue
+                await context.report_progress(played, turns)
+                results = await _play_dialogue(product, dialogue, judge)
+                await self._keep_results(tenant, report, place, results)
+                played += len(results)
+        await context.report_progress(turns, turns)
+        return await self._finish(tenant, report)
+
+    async def _begin(self, tenant: str, report_id: str, wanted: RunParameters) -> list[Dialogue]:
+        found = await self._sets.get(tenant, wanted.set_id)
+        cases, _ = await self._sets.list_cases(tenant, wanted.set_id)
+        if not cases:
+            raise Conflict("评测集里还没有题目。", code="empty_evaluation_set", id=wanted.set_id)
+        circumstances = await self._circumstances(tenant)
+        judge = self._judge(tenant) if wanted.judge else None
+        circumstances["judge"] = judge.name if judge is not None else ""
+        report = EvaluationReport(report_id, found.id, found.name, circumstances, {}, now(), None)
+
+        def work(connection: Connection) -> None:
+            repository.add_report(connection, tenant, report)
+            repository.change_report(connection, tenant, report_id, circumstances=circumstances)
+
+        await self._database.transact(work)
+        return [case.dialogue for case in cases]
+
+    async def _keep_results(self, tenant: str, report: str, place: int, results: Sequence[TurnResult]) -> None:
+        await self._database.transact(
+            lambda connection: repository.add_results(connection, tenant, report, place, results)
+        )
+
+    async def _finish(self, tenant: str, report: str) -> dict[str, Any]:
+        def work(connection: Connection) -> dict[str, Any]:
+            results, _ = repository.list_results(connection, tenant, report)
+            figures = compute_figures(results)
+            repository.change_report(connection, tenant, report, figures=figures, finished_at=now())
+            return figures
+
+        figures = await self._database.transact(work)
+        return {name: figures[name] for name in _SUMMARY}
+
+
+async def _play_dialogue(product: EvaluatedProduct, dialogue: Dialogue, judge: ModelJudge | None) -> list[TurnResult]:
+    """What came of one conversation."""
+    played = await play_dialogues(product, [dialogue], date.today())
+    if judge is None:
+        return [turn.result for turn in played]
+    return [await judge.judge_turn(turn, product.chunks) for turn in played]
+
+
+class EvaluationRuns:
+    """jobs: which the runs are of."""
+
+    def __init__(self, database: Database, sets: EvaluationSets, jobs: JobService) -> None:
+        self._database = database
+        self._sets = sets
+        self._jobs = jobs
+
+    async def start(self, tenant: str, parameters: Mapping[str, Any]) -> ReportedRun:
+        """Begins a run; while one of the same set is queued or running, that one. Raises NotFound, Conflict."""
+        found = await self._sets.get(tenant, parameters["set_id"])
+        if not found.cases:
+            raise Conflict("评测集里还没有题目。", code="empty_evaluation_set", id=found.id)
+        run = await self._jobs.trigger_run(tenant, KIND, dict(parameters))
+        report = EvaluationReport(run.id, found.id, found.name, {}, {}, now(), None)
+        await self._database.transact(lambda connection: repository.add_report(connection, tenant, report))
+        return await self.get(tenant, run.id)
+
+    async def list_reports(
+        self, tenant: str, set_id: str, limit: int, offset: int, sort: str = ""
+    ) -> tuple[list[ReportedRun], int]:
+        """Reports, the latest first unless `sort` says otherwise, and how many there are. set_id: "" for all."""
+        async with self._database.read() as connection:
+            found, total = await connection.run_sync(
+                lambda sync: repository.list_reports(sync, tenant, set_id=set_id, sort=sort, limit=limit, offset=offset)
+            )
+        return [ReportedRun(one, await self._jobs.run(tenant, one.id)) for one in found], total
+
+    async def get(self, tenant: str, report_id: str) -> ReportedRun:
+        """With the figures of what there is by now. Raises NotFound."""
+        async with self._database.read() as connection:
+            found = await connection.run_sync(_get_report, tenant, report_id)
+            if found.finished_at is None:
+                results, _ = await connection.run_sync(repository.list_results, tenant, report_id)
+                found = replace(found, figures=compute_figures(results) if results else {})
+        return ReportedRun(found, await self._jobs.run(tenant, report_id))
+
+    async def list_results(
+        self, tenant: str, report_id: str, *, verdict: TurnVerdict | None, text: str, tag: str, limit: int, offset: int
+    ) -> tuple[list[TurnResult], int]:
+        """What came of turns, and how many there are. Raises NotFound."""
+        async with self._database.read() as connection:
+            await connection.run_sync(_get_report, tenant, report_id)
+            return await connection.run_sync(
+                lambda sync: repository.list_results(
+                    sync, tenant, report_id, verdict=verdict, text=text, tag=tag, limit=limit, offset=offset
+                )
+            )
+
+    async def compare_reports(self, tenant: str, before: str, after: str) -> ReportComparison:
+        """Two reports turn by turn. Raises NotFound."""
+        async with self._database.read() as connection:
+            for one in (before, after):
+                await connection.run_sync(_get_report, tenant, one)
+            old, _ = await connection.run_sync(repository.list_results, tenant, before)
+            new, _ = await connection.run_sync(repository.list_results, tenant, after)
+        return compare_results(old, new)
+
+    async def delete_report(self, tenant: str, report_id: str) -> None:
+        """Deletes a report. Raises NotFound, Conflict while its run is not over."""
+        found = await self.get(tenant, report_id)
+        if found.run is not None and found.run.state in OPEN:
+            raise Conflict("评测还在运行，请先取消。", code="evaluation_running", id=report_id)
+        await self._database.transact(lambda connection: repository.delete_report(connection, tenant, report_id))
+
+
+def _get_report(connection: Connection, tenant: str, report_id: str) -> EvaluationReport:
+    found = repository.find_report(connection, tenant, report_id)
+    if found is None:
+        raise NotFound("没有这份评测报告，可能已被删除。", code="evaluation_report_not_found", id=report_id)
+    return found

@@ -1,0 +1,195 @@
+"""What `scripts/evaluate.py` measures with parts of the product: retrieval, answers, and what stands around them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+from agents.knowledge import KnowledgeAgent
+from agents.types import Done, Findings, Question
+from agents.understanding.normalise import normalise_text
+from agents.understanding.spelling import correct_spelling
+from agents.understanding.utterance import Utterance
+from app.chat.guard import Guard
+from app.progress import ProgressBar
+from app.retrieval import (
+    build_default_profile,
+    build_knowledge_policy,
+    build_reranker_options,
+    build_retrieval_options,
+    chunk_options,
+)
+from app.settings import Settings
+from app.wiring.models import LanguageModels
+from knowledge.chunking import ChunkOptions
+from knowledge.embeddings.base import Embedder
+from knowledge.evaluation.dataset import EvalQuestion, EvalSet, load_set
+from knowledge.evaluation.documents import OwnDocuments, build_own_documents, report_injection, report_rejection
+from knowledge.evaluation.metrics import check_libraries
+from knowledge.evaluation.report import build_set_report
+from knowledge.evaluation.rows import read_rows
+from knowledge.evaluation.runner import AgentReply, Answerer, Progress, QuestionResult, build_retriever, run_questions
+from knowledge.filters import Filter
+from knowledge.rerankers.registry import get_reranker
+from knowledge.retriever import Retriever
+from knowledge.text import Analyzer
+from knowledge.types import Chunk, QuestionVectors, Vector
+from scripts.evaluation.curated import measure_curated
+from scripts.evaluation.metamorphic import measure_manners
+from scripts.evaluation.product import open_embedder
+from scripts.evaluation.routing import measure_router
+from scripts.evaluation.safety import measure_safety
+from scripts.evaluation.verification import measure_corruptions, measure_counterfactuals
+
+# The options that name something to measure.
+PARTS = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety", "routing", "curated")
+# What needs the libraries of `knowledge.evaluation.metrics`.
+_WITH_METRICS = ("set", "rejection")
+_OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
+# Name in the report -> reranker. `lexical` is BM25 as a share of what the question could reach.
+_SINGLE_SCORERS = {"dense": "cosine", "bm25": "lexical"}
+
+
+class Evaluation:
+    """The shipped configuration over any corpus."""
+
+    def __init__(self, settings: Settings, embedder: Embedder, models: LanguageModels) -> None:
+        self.settings = settings
+        self.embedder = embedder
+        self._models = models
+        self._analyzer = Analyzer()
+
+    async def run_set(self, data: EvalSet) -> list[list[QuestionResult]]:
+        """Results of the answerable, the unanswerable and the out-of-domain questions."""
+        groups = [data.answerable, data.unanswerable, data.out_of_domain]
+        return await self._run_groups(data.name, data.chunks, groups)
+
+    async def run_own_documents(self, data: OwnDocuments, reranker: str = "") -> list[QuestionResult]:
+        """Every question against its own documents alone; reranker: "" for the configured one."""
+        (results,) = await self._run_groups(data.name, data.chunks, [data.questions], reranker, data.scopes)
+        return results
+
+    @asynccontextmanager
+    async def open_retriever(
+        self, chunks: Sequence[Chunk], reranker: str = "", progress: Progress | None = None
+    ) -> AsyncIterator[Retriever]:
+        """The product's retriever over these chunks. reranker: "" for the configured one; progress: of embedding."""
+        options = build_retrieval_options(self.settings)
+        name = reranker or self.settings.reranker
+        with closing(get_reranker(name, build_reranker_options(self.settings))) as scorer:
+            async with build_retriever(chunks, self.embedder, self._analyzer, scorer, options, progress) as retriever:
+                yield retriever
+
+    async def _run_groups(
+        self,
+        name: str,
+        chunks: Sequence[Chunk],
+        groups: Sequence[Sequence[EvalQuestion]],
+        reranker: str = "",
+        scopes: Sequence[Filter] = (),
+    ) -> list[list[QuestionResult]]:
+        with (
+            ProgressBar(len(chunks), f"{name} 向量", "段") as embedded,
+            ProgressBar(sum(map(len, groups)), f"{name} 提问", "问") as asked,
+        ):
+            async with self.open_retriever(chunks, reranker, embedded.update) as retriever:
+                answer = self._build_answerer(retriever)
+                return [
+                    await run_questions(retriever, answer, group, asked.update, scopes, normalise_text)
+                    for group in groups
+                ]
+
+    def _build_answerer(self, retriever: Retriever) -> Answerer:
+        profile = build_default_profile(self.settings)
+        generator = self._models.build_generator(self._analyzer, profile)
+        agent = KnowledgeAgent(retriever, generator, build_knowledge_policy(self.settings, profile))
+
+        async def answer(text: str, vector: Vector, where: Filter) -> AgentReply:
+            question = Question(await correct_spelling(retriever.speller, Utterance(text)), where=where)
+            async for event in agent.run(question, Findings(QuestionVectors(vector))):
+                if isinstance(event, Done):
+                    return AgentReply(event.answer.outcome.value, event.answer.reply)
+            raise RuntimeError("the agent ended without an answer")
+
+        return answer
+
+
+async def measure_parts(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
+    """Figures of all that is asked for, by the names of the options."""
+    if any(getattr(arguments, part) for part in _WITH_METRICS):
+        check_libraries()
+    with open_embedder(settings) as embedder:
+        async with LanguageModels(settings) as models:
+            evaluation = Evaluation(settings, embedder, models)
+            report: dict[str, Any] = {"embedder": embedder.name, "reranker": settings.reranker}
+            if models.main is not None:
+                report["llm"] = models.main.name
+            return report | await _measure_each(evaluation, arguments, chunk_options(settings))
+
+
+async def _measure_each(evaluation: Evaluation, arguments: argparse.Namespace, options: ChunkOptions) -> dict[str, Any]:
+    report: dict[str, Any] = {}
+    if arguments.set:
+        report |= await _measure_set(evaluation, arguments, options)
+    if arguments.rejection:
+        report["rejection"] = await _measure_rejection(evaluation, arguments.rejection, options)
+    if arguments.injection:
+        rows = read_rows(arguments.injection, **_OWN_DOCUMENTS, gold_text=str)
+        data = build_own_documents("injection", rows, options)
+        report["injection"] = report_injection(rows, await evaluation.run_own_documents(data))
+    if arguments.counterfactual:
+        rows = read_rows(arguments.counterfactual, **_OWN_DOCUMENTS, answer=str, fake_answer=str)
+        report["counterfactual"] = measure_counterfactuals(rows)
+    if arguments.corruptions:
+        samples = load_set(arguments.corruptions, None, options)
+        results, *_ = await evaluation.run_set(samples)
+        report["corruptions"] = measure_corruptions(results, [chunk.text for chunk in samples.chunks])
+    if arguments.safety:
+        guard = Guard(evaluation.settings.max_message_chars)
+        report["safety"] = await measure_safety(read_rows(arguments.safety, text=str), guard, evaluation.embedder)
+    if arguments.curated:
+        pairs = next(arguments.curated.glob("pairs.jsonl"), None)
+        report["curated"] = await measure_curated(
+            load_set(arguments.curated, None, options), pairs, evaluation.embedder
+        )
+    if arguments.routing:
+        report["routing"] = await measure_router(arguments.routing, arguments.kb, evaluation.embedder, options)
+    return report
+
+
+async def _measure_set(evaluation: Evaluation, arguments: argparse.Namespace, options: ChunkOptions) -> dict[str, Any]:
+    data = load_set(arguments.set, arguments.out_of_domain, options)
+    groups = await evaluation.run_set(data)
+    if arguments.run:
+        lines = [_build_line(data, result) for group in groups for result in group]
+        arguments.run.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    report = build_set_report(data, *groups, baselines=arguments.baselines)
+    if arguments.metamorphic:
+        async with evaluation.open_retriever(data.chunks) as retriever:
+            report["metamorphic"] = await measure_manners(retriever, data)
+    return report
+
+
+async def _measure_rejection(evaluation: Evaluation, path: Path, options: ChunkOptions) -> dict[str, Any]:
+    """The same figures for the product, and for cosine and BM25 as its only scorers, each with a gate of its own."""
+    rows = read_rows(path, **_OWN_DOCUMENTS, answerable=bool, answer_parts=list)
+    data = build_own_documents("rejection", rows, options)
+    report = report_rejection(rows, await evaluation.run_own_documents(data))
+    for name, reranker in _SINGLE_SCORERS.items():
+        report[name] = report_rejection(rows, await evaluation.run_own_documents(data, reranker))
+    return report
+
+
+def _build_line(data: EvalSet, result: QuestionResult) -> str:
+    row = {
+        "id": result.question.id,
+        "ranked": result.rank_sources(data.source_of),
+        "probability": round(result.probability, 6),
+        "outcome": result.reply.outcome,
+        "reply": result.reply.text,
+    }
+    return json.dumps(row, ensure_ascii=False)
