@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 from agents.bids import Bid, TurnEvidence
-from agents.types import Answer, AnswerEvent, Done, Meta, Question, Token
+from agents.types import Answer, AnswerEvent, Meta, Question, Token
+
+# Takes what is told of an answer while it is being written.
+Emit = Callable[[AnswerEvent], None]
 
 
 class Speaker(Protocol):
@@ -14,8 +17,9 @@ class Speaker(Protocol):
 
     name: str
 
-    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
-        """Yields Meta, Evidence when it searched, Tokens (perhaps a Replace), then exactly one Done.
+    async def run(self, question: Question, emit: Emit) -> Answer:
+        """Emits Meta, Evidence when it searched, and Tokens (perhaps a Replace), which together are the reply of the
+        answer that it returns.
 
         Raises AgentError or KnowledgeError on an outage: an outage is never an answer.
         """
@@ -28,13 +32,8 @@ class Agent(Speaker, Protocol):
         """How likely the turn is this agent's, and why; None where nothing speaks for it. Pure and quick."""
 
 
-async def stream_answer(answer: Answer) -> AsyncGenerator[AnswerEvent]:
-    """Yields the events of an answer that is complete already."""
-    yield Meta(answer.agent, answer.intent)
-    yield Token(answer.reply)
-    yield Done(answer)
-
-
-def get_final_answer(events: Sequence[AnswerEvent]) -> Answer:
-    """Returns the answer that ends the events of a run."""
-    return next(event.answer for event in reversed(events) if isinstance(event, Done))
+def emit_answer(answer: Answer, emit: Emit) -> Answer:
+    """Emits an answer that is complete already, and returns it."""
+    emit(Meta(answer.agent, answer.intent))
+    emit(Token(answer.reply))
+    return answer

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agents.base import Agent, Speaker
+from agents.base import Agent, Emit, Speaker
 from agents.bids import TurnEvidence
 from agents.care import CareAgent, CarePolicy, detect_danger, measure_emotion, measure_outcry
 from agents.chitchat import ChitchatAgent, DeflectionAgent
@@ -24,7 +23,7 @@ from agents.question_search import Searcher
 from agents.routing.types import Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
-from agents.types import Answer, AnswerEvent, Done, Question
+from agents.types import Answer, Question
 from agents.verifier import Verifier
 from knowledge.text import fold
 
@@ -139,16 +138,16 @@ class Roster:
         """Returns the agents of some intents, each once, in this order."""
         return tuple(dict.fromkeys(self._agents[intent] for intent in intents))
 
-    async def run(self, question: Question, intents: Sequence[str]) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, intents: Sequence[str], emit: Emit) -> Answer:
         """See `Agent.run`; several agents give one answer. What rows do not answer is looked up in the
         knowledge base.
         """
         agents = self._add_lookup(self.list_agents(intents))
-        english = is_reply_english(question, self._profile)
-        events = run_together(agents, question, english) if len(agents) > 1 else agents[0].run(question)
-        async with aclosing(events):
-            async for event in events:
-                yield Done(_remove_repetition(event.answer, question.text)) if isinstance(event, Done) else event
+        if len(agents) > 1:
+            answer = await run_together(agents, question, emit, is_reply_english(question, self._profile))
+        else:
+            answer = await agents[0].run(question, emit)
+        return _remove_repetition(answer, question.text)
 
     def _add_lookup(self, agents: tuple[Agent, ...]) -> tuple[Speaker, ...]:
         """Returns the agents of a route, where rows that hold nothing are followed by the knowledge base."""

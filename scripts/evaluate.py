@@ -18,7 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agents.knowledge import KnowledgeAgent
-from agents.types import Done, Question
+from agents.types import Question
 from agents.understanding.normalise import normalise_text
 from app.chat.answer_pipeline import correct_spelling
 from app.chat.guard import Guard
@@ -180,10 +180,8 @@ class Evaluation:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
             question = Question(text, vector=vector)
             question = replace(question, rewrite=await correct_spelling(retriever.speller, question))
-            async for event in agent.run(question):
-                if isinstance(event, Done):
-                    return AgentReply(event.answer.outcome.value, event.answer.reply)
-            raise RuntimeError("the agent ended without an answer")
+            reached = await agent.run(question, lambda _: None)
+            return AgentReply(reached.outcome.value, reached.reply)
 
         return answer
 

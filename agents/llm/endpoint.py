@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -85,8 +85,13 @@ class EndpointModel:
                 see(asked)
                 yield asked
                 try:
-                    async with self._open_reply(messages, headers, deadline) as reply:
-                        while parts := await reply.read_parts():
+                    async with self._open_events(messages, headers, deadline) as events:
+                        reader, ended = _ReplyReader(ThoughtFilter(within=self._thinks)), False
+                        while not ended:
+                            async with self._limit_step(deadline):
+                                event = await events.read_event()
+                                ended = event is None
+                                parts = reader.finish() if ended else reader.read_event(event)
                             for part in parts:
                                 started = started or isinstance(part, str)
                                 see(part)
@@ -155,22 +160,22 @@ class EndpointModel:
         await self._client.close()
 
     @asynccontextmanager
-    async def _open_reply(
+    async def _open_events(
         self, messages: Sequence[ChatMessage], headers: Mapping[str, str], deadline: float
-    ) -> AsyncIterator[_StreamedReply]:
-        def limit_step() -> AbstractAsyncContextManager[None]:
-            return self._enforce_deadline(min(self._options.silence, deadline - time.monotonic()))
-
-        async with limit_step():
+    ) -> AsyncIterator[EventReader]:
+        async with self._limit_step(deadline):
             response = await self._streams.open(list(messages), headers)
         try:
             async with aclosing(response):
-                events, reader = EventReader(response.aiter_bytes()), _ReplyReader(ThoughtFilter(within=self._thinks))
-                yield _StreamedReply(events, reader, limit_step)
+                yield EventReader(response.aiter_bytes())
         except ThoughtsAloud:
             self._thinks = True  # from now on nothing is said before the thoughts end
             logger.bind(model=self.name).warning("the model thinks aloud without a beginning: set its thinks to true")
             raise
+
+    def _limit_step(self, deadline: float) -> AbstractAsyncContextManager[None]:
+        """Limits one step of a streamed reply to the patience with silence, and to what is left of the whole."""
+        return self._enforce_deadline(min(self._options.silence, deadline - time.monotonic()))
 
     async def _ask_for_shape(self, messages: Sequence[ChatMessage]) -> Any:
         """Returns a whole reply. The first request for a shape finds out how to ask for it; what the endpoint refuses
@@ -223,26 +228,6 @@ class EndpointModel:
             raise GenerationUnavailable(f"{self.name}: {type(error).__name__}") from error
         except (ValueError, TypeError, AttributeError, LookupError) as error:
             raise GenerationUnavailable(f"{self.name}: not the agreed JSON") from error
-
-
-class _StreamedReply:
-    """A reply on its way. limit_step: limits one step of reading, and turns its errors into ours."""
-
-    def __init__(
-        self, events: EventReader, reader: _ReplyReader, limit_step: Callable[[], AbstractAsyncContextManager[None]]
-    ) -> None:
-        self._events, self._reader, self._limit_step = events, reader, limit_step
-        self._ended = False
-
-    async def read_parts(self) -> list[Part]:
-        """Returns the next parts, at least one; none at the end. Raises GenerationError."""
-        parts: list[Part] = []
-        while not (parts or self._ended):
-            async with self._limit_step():
-                event = await self._events.read_event()
-                self._ended = event is None
-                parts = self._reader.finish() if event is None else self._reader.read_event(event)
-        return parts
 
 
 class _ReplyReader:

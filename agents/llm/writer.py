@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from typing import Protocol
 
 from agents.answering.claim_meaning import PassageMeaning
 from agents.answering.meaning import Meaning
-from agents.generator import PAGE, Claimed, Doubt, Piece, Request, Spent
+from agents.generator import PAGE, Claimed, Doubt, Request, Spent, TakePiece
 from agents.llm.chat import ChatMessage, ChatModel, Cut
 from agents.passages.quotable import is_safe_text
 from agents.passages.units import split_quotable_sentences
@@ -71,8 +71,8 @@ class ModelGenerator:
         self._max_chunk_chars = max_chunk_chars
         load_dictionary_names()  # half a second that no customer should wait for
 
-    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
-        """See `Generator.stream`. Without fragments nothing is asked and nothing written."""
+    async def write(self, request: Request, take: TakePiece) -> None:
+        """See `Generator.write`. Without fragments nothing is asked and nothing written."""
         if not request.chunks:
             return
         checker = SupportChecker(request.chunks, request.question, english=request.english, computed=request.computed)
@@ -86,31 +86,27 @@ class ModelGenerator:
         async with aclosing(self._model.stream(self._build_messages(request))) as parts:
             async for part in parts:
                 if isinstance(part, Usage):
-                    yield Spent(part, model=self._model.name)
+                    take(Spent(part, model=self._model.name))
                 elif isinstance(part, Thinking):
-                    yield part
+                    take(part)
                 elif isinstance(part, Cut):
                     cut = True
                 else:
                     started = time.perf_counter()
-                    written = (reply.write_part(_convert_mark(said)) for said in scanner.scan_text(part))
-                    pieces = [piece for some in written for piece in await self._settle_doubts(some, request, meant)]
+                    for said in scanner.scan_text(part):
+                        await self._take_checked(reply.write_part(_convert_mark(said)), request, meant, take)
                     checking += time.perf_counter() - started
-                    for piece in pieces:
-                        yield piece
                     if reply.failed:
                         break
         started = time.perf_counter()
-        ending = (*(reply.write_part(said) for said in scanner.flush_rest()), reply.end_reply(cut=cut))
-        rest = [piece for some in ending for piece in await self._settle_doubts(some, request, meant)]
-        checking += time.perf_counter() - started
-        for piece in rest:
-            yield piece
-        yield Spent(Usage(), checking * 1000)
+        for pieces in (*(reply.write_part(said) for said in scanner.flush_rest()), reply.end_reply(cut=cut)):
+            await self._take_checked(pieces, request, meant, take)
+        take(Spent(Usage(), (checking + time.perf_counter() - started) * 1000))
 
-    async def _settle_doubts(self, pieces: Pieces, request: Request, meant: PassageMeaning | None) -> list[Piece]:
-        """Returns all pieces, with doubts answered by the model and claims embedded."""
-        settled = list[Piece]()
+    async def _take_checked(
+        self, pieces: Pieces, request: Request, meant: PassageMeaning | None, take: TakePiece
+    ) -> None:
+        """Takes all pieces, with doubts answered by the model and claims embedded."""
         answer: bool | ClaimMeaning | None = None
         with suppress(StopIteration):
             while True:
@@ -122,8 +118,7 @@ class ModelGenerator:
                     chunks = [request.get_chunk(number) for number in piece.fragments]
                     answer = await self._objections.find_objection(piece.claim, request.question, chunks)
                 else:
-                    settled.append(piece)
-        return settled
+                    take(piece)
 
     def _build_messages(self, request: Request) -> PromptedMessages:
         """Returns the rules, the conversation, then the fragments between marks that nobody can guess."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
 from dataclasses import replace
 
@@ -94,7 +94,13 @@ async def _run_to_end(
             if isinstance(error, Exception):
                 return
             raise
-        flight: Flight[ChatEvent] = Flight(events)
+
+        async def pass_events(add: Callable[[ChatEvent], None]) -> None:
+            async with aclosing(events):
+                async for event in events:
+                    add(event)
+
+        flight: Flight[ChatEvent] = Flight(pass_events)
         if not begun.done():
             begun.set_result(flight.follow())
         done = None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Generic, TypeVar
 
 from agents.types import AnswerEvent
@@ -17,15 +16,16 @@ Events = AsyncGenerator[AnswerEvent, None]
 class Flight(Generic[Event]):
     """Runs in a task of its own and remembers its events; cancelled when the last of those who follow it leaves."""
 
-    def __init__(self, source: AsyncGenerator[Event, None]) -> None:
+    def __init__(self, work: Callable[[Callable[[Event], None]], Awaitable[object]]) -> None:
+        """work: is given what adds an event."""
         self.followed = 0
         """How many followed it so far."""
-        self._events: list[Event] = []
+        self.events: list[Event] = []
         self._error: Exception | None = None
         self._present = 0
         self._ended = False
         self._news = asyncio.Event()
-        self._task = asyncio.create_task(self._run(source), name="flight")
+        self._task = asyncio.create_task(self._run(work), name="flight")
 
     @property
     def open(self) -> bool:
@@ -44,10 +44,10 @@ class Flight(Generic[Event]):
         try:
             while True:
                 news = self._news
-                for event in self._events[position:]:
+                for event in self.events[position:]:
                     yield event
                     position += 1
-                if position < len(self._events):
+                if position < len(self.events):
                     continue
                 if self._error is not None:
                     raise self._error
@@ -59,12 +59,13 @@ class Flight(Generic[Event]):
             if not self._present:
                 self._task.cancel()
 
-    async def _run(self, source: AsyncGenerator[Event, None]) -> None:
+    def _add_event(self, event: Event) -> None:
+        self.events.append(event)
+        self._notify_followers()
+
+    async def _run(self, work: Callable[[Callable[[Event], None]], Awaitable[object]]) -> None:
         try:
-            async with aclosing(source):
-                async for event in source:
-                    self._events.append(event)
-                    self._notify_followers()
+            await work(self._add_event)
         except Exception as error:  # raised where it is followed
             self._error = error
         finally:

@@ -6,9 +6,10 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-from agents.base import stream_answer
+from agents.base import Emit
 from agents.llm.calls import record_calls
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Evidence, Meta, ModelCall, Outcome, Question, Replace, Routed, Token, Usage
@@ -18,10 +19,9 @@ from app.attachments.service import AttachmentService
 from app.attachments.types import PICTURE_SENT, build_display_text
 from app.chat.account import Account
 from app.chat.computation import ComputationPool
-from app.chat.flight import Events, Flight
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
-from app.chat.hot_cache import CacheResult, HotCache
+from app.chat.hot_cache import CacheResult, Compute, HotCache, build_events, fly, stream_events
 from app.chat.running_answers import RunningAnswers
 from app.chat.session import Message, Sessions
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
@@ -41,7 +41,6 @@ from app.telemetry.service import Turns, begin_nothing
 from app.traces.types import TurnTrace
 from app.types import SessionKey, Side
 from knowledge.text import clean
-from knowledge.tracing import run_within
 from knowledge.types import Retrieval
 
 
@@ -225,7 +224,7 @@ class ChatService:
         """
         if not turn.within_limits:
             question = Question(text, caller=message.caller, session=message.session_id)
-            return question, CacheResult(self._limits.urgent.run(question), cached=False)
+            return question, CacheResult(fly(partial(self._limits.urgent.run, question)).follow(), cached=False)
         if message.attached and not message.text.strip():
             return await self._confirm_attachment(message, text)
         reading = read(text)
@@ -233,14 +232,14 @@ class ChatService:
             question = Question(text, page=message.page, caller=message.caller, where=message.where, reading=reading)
             with turn.span.start_child("cache"):
                 served = await self._hot_cache.serve_answer(
-                    message.tenant, question, lambda: turn.stream_computed(self._computing.run(message, question))
+                    message.tenant, question, turn.record_computation(partial(self._computing.run, message, question))
                 )
             turn.account.record_step("cache")
             return question, served
         with turn.span.start_child("history"):
             question = await self._history.build_question(message, reading)
         turn.account.record_step("history")
-        flight = Flight(turn.stream_computed(self._computing.run(message, question)))
+        flight = fly(turn.record_computation(partial(self._computing.run, message, question)))
         return question, CacheResult(flight.follow(), cached=False)
 
     async def _confirm_attachment(self, message: Message, text: str) -> tuple[Question, CacheResult]:
@@ -249,7 +248,9 @@ class ChatService:
         key = "picture_received" if message.attached[0].is_picture else "file_received"
         reply = await self._guard.say(message.tenant, question, key)
         answer = Answer(reply, Outcome.ANSWERED, ATTACHMENT, ATTACHMENT)
-        return replace(question, text=text, reading=read(text)), CacheResult(stream_answer(answer), cached=False)
+        return replace(question, text=text, reading=read(text)), CacheResult(
+            stream_events(build_events(answer)), cached=False
+        )
 
     async def _can_share_answer(self, message: Message, reading: Reading) -> bool:
         """Whether everybody may be told the same answer: nothing was said before, no page is in view, and the
@@ -376,13 +377,16 @@ class _Turn:
         inside = self._message.proof.trusted
         return TurnDone(*ids, answer, timings, cached, handoff, self.claim.issued, inside)
 
-    async def stream_computed(self, events: Events) -> Events:
-        """Yields the events of an answer that is computed for this turn, perhaps also cached for others, and records
-        its calls to models.
+    def record_computation(self, compute: Compute) -> Compute:
+        """Returns the computation of an answer for this turn, perhaps also kept for others, with its calls to models
+        recorded.
         """
-        async with aclosing(run_within(events, self.span.enter, lambda: record_calls(self._record_call))) as told:
-            async for event in told:
-                yield Done(replace(event.answer, origin=self._message_id)) if isinstance(event, Done) else event
+
+        async def compute_recorded(emit: Emit) -> Answer:
+            with self.span.enter(), record_calls(self._record_call):
+                return replace(await compute(emit), origin=self._message_id)
+
+        return compute_recorded
 
     @contextmanager
     def record_span(self) -> Iterator[None]:

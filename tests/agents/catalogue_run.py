@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
-from agents.types import Answer, Done, Evidence, Outcome, Question
+from agents.types import Answer, AnswerEvent, Evidence, Outcome, Question
 from app.chat.answer_pipeline import correct_spelling
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.embeddings.base import Embedder
@@ -49,12 +49,10 @@ async def judged_catalogue(catalogue: Catalogue, embedder: Embedder) -> list[Jud
         for asked in catalogue.questions:
             question = Question(asked.text)
             question = replace(question, rewrite=await correct_spelling(retriever.speller, question))
-            retrieval: Retrieval | None = None
-            async for event in agent.run(question):
-                if isinstance(event, Evidence):
-                    retrieval = event.retrieval
-                if isinstance(event, Done):
-                    results.append(_judged(catalogue, asked, event.answer, retrieval))
+            events: list[AnswerEvent] = []
+            answer = await agent.run(question, events.append)
+            retrieval = next((event.retrieval for event in events if isinstance(event, Evidence)), None)
+            results.append(_judged(catalogue, asked, answer, retrieval))
         return results
 
 

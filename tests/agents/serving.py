@@ -11,7 +11,7 @@ from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import IntentHead, fit_head
 from agents.types import Answer, Question
 from knowledge.embeddings.hash import HashEmbedder
-from tests.agents.support import ANALYZER, FixedSearcher, finish
+from tests.agents.support import ANALYZER, FixedSearcher, collect_events, finish
 
 # Fitted once a process, on all the examples there are.
 _HEADS: list[IntentHead] = []
@@ -26,4 +26,4 @@ async def served(text: str) -> tuple[tuple[str, ...], Answer]:
     roster, question = Roster.from_parts(parts), Question(text, vector=await embedder.embed_question(text))
     route = await Router(RouterParts(_HEADS[0])).route(question)
     decision = roster.decide(roster.build_evidence(question, route))
-    return decision.intents, await finish([event async for event in roster.run(question, decision.intents)])
+    return decision.intents, await finish(await collect_events(roster, question, decision.intents))

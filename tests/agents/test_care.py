@@ -22,7 +22,7 @@ from agents.understanding.reading import read
 from agents.understanding.safety import Danger
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.asking import SHOP
-from tests.agents.support import candidate, finish, retrieval
+from tests.agents.support import candidate, collect_events, finish, retrieval
 
 TODAY = date(2026, 3, 1)
 LEAVING = "我要注销账号，不用了"
@@ -74,7 +74,7 @@ class NoFacts:
 
 async def cared(policy: CarePolicy, text: str = LEAVING, caller: str = "m1") -> Answer:
     agent = CareAgent(policy, lambda: TODAY)
-    return await finish([event async for event in agent.run(Question(text, caller=caller))])
+    return await finish(await collect_events(agent, Question(text, caller=caller)))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from agents.routing.types import Band, Intent, Route, Tier, Trace
 from agents.types import Answer, AnswerEvent, HandoffReason, HandoffRequest, Outcome, Question, Token
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.shop import business_parts
-from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish, retrieval
+from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, collect_events, finish, retrieval
 from tests.agents.tickets import MemoryTickets
 
 
@@ -45,7 +45,7 @@ def chosen(team: Roster, where: Route, text: str = "说说看") -> list[str]:
 
 async def turn(team: Roster, question: Question, where: Route) -> list[AnswerEvent]:
     decision = team.decide(team.build_evidence(question, where))
-    return [event async for event in team.run(question, decision.intents)]
+    return await collect_events(team, question, decision.intents)
 
 
 async def said(text: str, profile: TenantProfile, *intents: Intent) -> Answer:
@@ -139,7 +139,7 @@ async def test_a_complaint_is_heard_first_and_what_is_known_follows_with_its_sou
     generator = ExtractiveGenerator(ANALYZER, 3)
     team = Roster.from_parts(AgentParts(searcher, generator, KnowledgePolicy(0.75, TenantProfile())))
     complaint = (Intent.HIGH_STAKES, Intent.KNOWLEDGE_QA)
-    events = [event async for event in team.run(ask("再不退款我就投诉，退款多久到账"), complaint)]
+    events = await collect_events(team, ask("再不退款我就投诉，退款多久到账"), complaint)
     answer = await finish(events)
     assert (answer.outcome, answer.escalate_to_human) == (Outcome.HIGH_STAKES, True)
     assert answer.reply.startswith("非常抱歉") and "退款 5 天到账。[1]" in answer.reply

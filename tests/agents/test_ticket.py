@@ -15,7 +15,7 @@ from agents.ticket import PROPOSAL_SECONDS, TicketAgent
 from agents.ticketing.types import TicketState
 from agents.types import Answer, Outcome, Proposal, Question, Turn
 from agents.understanding.tickets import Priority
-from tests.agents.support import finish
+from tests.agents.support import collect_events, finish
 from tests.agents.tickets import MemoryTickets
 
 
@@ -31,7 +31,7 @@ class Talk:
 
     async def say(self, text: str) -> Answer:
         question = replace(self._question, text=text)
-        answer = await finish([event async for event in self._agent.run(question)])
+        answer = await finish(await collect_events(self._agent, question))
         stored = json.loads(json.dumps(asdict(answer.proposal))) if answer.proposal else None
         turn = Turn(text, text, answer.reply, proposed=answer.proposal.action if answer.proposal else "")
         self._question = replace(

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from agents.base import get_final_answer
 from agents.curated.agent import CURATED, SIMILAR, CuratedAgent
 from agents.curated.types import CuratedEntry, CuratedMatch, MatchStage
 from agents.knowledge import KnowledgePolicy
@@ -13,7 +12,7 @@ from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Band, Intent, Route, Tier, Trace
 from agents.types import Button, Evidence, Outcome, Question
-from tests.agents.support import ANALYZER, FixedSearcher, candidate, retrieval
+from tests.agents.support import ANALYZER, FixedSearcher, candidate, collect_events, finish, retrieval
 
 ENTRY = CuratedEntry("f1", "运费由我们出。", ("退货的运费谁出",), (Button("查运费", message="运费多少"),))
 EXACT = CuratedMatch(ENTRY, ENTRY.question, MatchStage.EXACT, 0.99, revision=3)
@@ -76,8 +75,8 @@ def test_topics_that_nobody_speaks_of_stay_unspoken() -> None:
 
 async def test_the_answer_is_given_word_for_word_with_its_source_and_buttons() -> None:
     found = replace(retrieval("退货运费谁出"), revision=5)
-    events = [event async for event in CuratedAgent().run(Question("退货运费谁出", curated=EXACT, retrieval=found))]
-    answer = get_final_answer(events)
+    events = await collect_events(CuratedAgent(), Question("退货运费谁出", curated=EXACT, retrieval=found))
+    answer = await finish(events)
     assert (answer.reply, answer.outcome, answer.confidence) == ("运费由我们出。[1]", Outcome.ANSWERED, 0.99)
     assert [(one.document_id, one.heading, one.snippet) for one in answer.fragments] == [
         ("f1", "退货的运费谁出", "运费由我们出。")

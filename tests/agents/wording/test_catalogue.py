@@ -15,7 +15,7 @@ from agents.routing.types import Intent
 from agents.types import Proposal, Question, Turn
 from agents.wording.catalogue import LANGUAGES, load_catalogue, say
 from app.settings import Settings
-from tests.agents.support import finish
+from tests.agents.support import collect_events, finish
 
 SOURCES = [path for folder in ("agents", "app") for path in Path(folder).rglob("*.py")]
 BRUSH_OFFS = ("闲聊", "不太在行", "帮不上忙")
@@ -116,5 +116,5 @@ def test_the_tenants_own_choice_of_language_stands_first(language: ReplyLanguage
 )
 @pytest.mark.parametrize("text", ["thank you", "you charged me twice", "will it rain tomorrow"])
 async def test_english_in_english_out(agent: ChitchatAgent | CareAgent | EscalationAgent, text: str) -> None:
-    answer = await finish([event async for event in agent.run(Question(text))])
+    answer = await finish(await collect_events(agent, Question(text)))
     assert not re.search(r"[\u3400-\u9fff]", answer.reply)
