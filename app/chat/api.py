@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, suppress
 from dataclasses import replace
+from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from app.chat.flight import Flight
+from app.chat.event_format import encode_item, encode_kept_response
+from app.chat.flight import Flight, fly_turn, send_flight
 from app.chat.schemas import ChatRequest, ChatResponse
 from app.chat.session import Message
-from app.chat.stream import HEADERS, RESTARTING, encode_frames, encode_kept_response, stream_with_pings
-from app.chat.streams import OpenStream, build_stream_response
+from app.chat.turn_response import HEADERS, MEDIA_TYPE, RESTARTING, TurnResponse
 from app.chat.types import ChatEvent, TurnDone
 from app.errors import Overloaded, RateLimited, ShuttingDown, describe
 from app.http.deps import TurnTenant, get_container, read_proof
@@ -69,79 +68,58 @@ async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -
 
 async def _open_stream(message: Message, key: RetryKey | None, request: Request, lease: Lease) -> Response:
     if key is None:
-        return await _stream_response(await _claim_events(message, request), request, lease)
-    retries = get_container(request).retries
-    attempt = await retries.begin(key)
-    if isinstance(attempt, KeptResponse):
-        return OpenStream(encode_kept_response(attempt), lease, HEADERS | REPLAYED)
-    begun: asyncio.Future[AsyncGenerator[ChatEvent, None]] = asyncio.get_running_loop().create_future()
-    retries.keep(_run_to_end(message, request, attempt, begun))
-    return await _stream_response(await begun, request, lease)
+        run = partial(get_container(request).chat.run_turn, await _claim_session(message, request))
+    else:
+        retries = get_container(request).retries
+        attempt = await retries.begin(key)
+        if isinstance(attempt, KeptResponse):
+            lease.release()
+            frames = encode_kept_response(attempt)
+            return StreamingResponse(frames, media_type=MEDIA_TYPE, headers=HEADERS | REPLAYED)
+        begun: asyncio.Future[Flight[ChatEvent]] = asyncio.get_running_loop().create_future()
+        retries.keep(_run_to_end(message, request, attempt, begun))
+        run = partial(send_flight, await begun)
+    encode = partial(encode_item, request_id=request_id_of(request))
+    return TurnResponse(run, encode, request, lease, get_container(request).startup.draining, _REFUSALS)
 
 
 async def _run_to_end(
-    message: Message, request: Request, attempt: RequestAttempt, begun: asyncio.Future[AsyncGenerator[ChatEvent, None]]
+    message: Message, request: Request, attempt: RequestAttempt, begun: asyncio.Future[Flight[ChatEvent]]
 ) -> None:
-    """Runs a turn to its end even if its client leaves. begun: is given the turn's events, or the error why there are
+    """Runs a turn to its end even if its client leaves. begun: is given the running turn, or the error why there is
     none.
     """
     async with attempt:
         try:
-            events = await _claim_events(replace(message, attempt=attempt), request)
+            message = await _claim_session(replace(message, attempt=attempt), request)
         except BaseException as error:  # raised where it is waited for
             if not begun.done():
                 begun.set_exception(error if isinstance(error, Exception) else ShuttingDown(RESTARTING))
             if isinstance(error, Exception):
                 return
             raise
-
-        async def pass_events(add: Callable[[ChatEvent], None]) -> None:
-            async with aclosing(events):
-                async for event in events:
-                    add(event)
-
-        flight: Flight[ChatEvent] = Flight(pass_events)
-        if not begun.done():
-            begun.set_result(flight.follow())
+        flight = fly_turn(partial(get_container(request).chat.run_turn, message))
         done = None
-        with suppress(Exception):  # noted where it is raised, and told to the client, who follows the same events
-            async for event in flight.follow():
-                done = event if isinstance(event, TurnDone) else done
+        with flight.follow() as follower:
+            if not begun.done():
+                begun.set_result(flight)
+            try:
+                while (event := await follower.read_event()) is not None:
+                    done = event if isinstance(event, TurnDone) else done
+            except Exception as error:  # told to the client, who follows the same events, and logged where it is told
+                if flight.present == 1:
+                    log_error(error, describe(error))
         if done is not None:
             await attempt.finish(done.reply)
 
 
-async def _claim_events(message: Message, request: Request) -> AsyncGenerator[ChatEvent, None]:
-    """Checks the claim on the conversation and returns the events of the turn. This happens before the response begins,
-    because its status cannot change afterwards. Raises Forbidden.
+async def _claim_session(message: Message, request: Request) -> Message:
+    """Checks the claim on the conversation before the response begins, because its status cannot change afterwards.
+    Raises Forbidden.
     """
-    wiring = get_container(request)
-    claim = await wiring.access.claim(
-        SessionKey(message.tenant, message.session_id), message.proof, new=message.new_session
-    )
-    return _record_outcome(wiring.chat.stream_events(replace(message, claim=claim)), request)
-
-
-async def _stream_response(events: AsyncIterator[ChatEvent], request: Request, lease: Lease) -> Response:
-    items = stream_with_pings(events, get_container(request).startup.draining)
-    return await build_stream_response(
-        items, request, lambda items: encode_frames(items, request_id_of(request)), lease, _REFUSALS
-    )
-
-
-async def _record_outcome(events: AsyncGenerator[ChatEvent, None], request: Request) -> AsyncGenerator[ChatEvent, None]:
-    """Passes the events on, and records the outcome for the access log and an error for the error log: the status of
-    the response was sent already.
-    """
-    try:
-        async with aclosing(events):
-            async for event in events:
-                if isinstance(event, TurnDone):
-                    request.state.outcome = event.answer.outcome.value
-                yield event
-    except Exception as error:
-        log_error(error, describe(error))
-        raise
+    key = SessionKey(message.tenant, message.session_id)
+    claim = await get_container(request).access.claim(key, message.proof, new=message.new_session)
+    return replace(message, claim=claim)
 
 
 async def _build_message(body: ChatRequest, request: Request, tenant: str) -> tuple[Message, RetryKey | None]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from cachetools import TLRUCache
 
 from agents.base import Emit
 from agents.types import GIVEN, Answer, AnswerEvent, Done, Evidence, Meta, Page, Question, Source, Token, Usage
-from app.chat.flight import Events, Flight
+from app.chat.flight import Flight
 from app.chat.shared_answers import CacheLookup, SharedAnswer, SharedAnswers
 from app.conversations.questions import normalize_question
 from app.metrics import CacheStats
@@ -67,9 +67,9 @@ class CachedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CacheResult:
-    """The events of an answer. cached: they cost this turn no computation; whole: nor any waiting."""
+    """An answer to follow. cached: it cost this turn no computation; whole: nor any waiting."""
 
-    events: Events
+    flight: Flight[AnswerEvent]
     cached: bool
     whole: bool = False
 
@@ -113,7 +113,7 @@ class HotCache:
         """
         version = await self._version(tenant) if self.max_size else None
         if version is None or version.size == 0:
-            return CacheResult(fly(compute).follow(), cached=False)
+            return CacheResult(fly(compute), cached=False)
         key = CacheKey(
             tenant, version, normalize_question(question.text), question.page, question.caller, question.where.key
         )
@@ -124,19 +124,19 @@ class HotCache:
                 kept.move_to_end(shared)
             stats.hits += 1
             stats.save(1, entry.milliseconds, entry.usage)
-            return CacheResult(stream_events(entry.events), cached=True, whole=True)
+            return CacheResult(Flight(None, entry.events), cached=True, whole=True)
         looked = NOT_LOOKED
         if self._find_flight(key) is None:
             looked = await self._find_answer(shared)
         if (elsewhere := looked.found) is not None:
             stats.hits += 1
             stats.save(1, elsewhere.milliseconds, elsewhere.answer.usage)
-            return CacheResult(stream_events(build_events(elsewhere.answer)), cached=True, whole=True)
+            return CacheResult(Flight(None, build_events(elsewhere.answer)), cached=True, whole=True)
         if (flight := self._find_flight(key)) is not None:
             stats.shared += 1
-            return CacheResult(flight.follow(), cached=True)
+            return CacheResult(flight, cached=True)
         stats.misses += 1
-        return CacheResult(self._start(key, compute, looked.epoch).follow(), cached=False)
+        return CacheResult(self._start(key, compute, looked.epoch), cached=False)
 
     def get_stats(self, tenant: str) -> CacheStats:
         """Returns the counts of a tenant."""
@@ -253,8 +253,3 @@ def _is_keepable(answer: Answer) -> bool:
         answer.proposal or answer.handoff or answer.computed
     )
     return answer.outcome in KEPT_OUTCOMES and answer.agent in KEPT_AGENTS and shared and not answer.degraded
-
-
-async def stream_events(events: Iterable[AnswerEvent]) -> Events:
-    for event in events:
-        yield event

@@ -10,6 +10,7 @@ from agents.base import Emit
 from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Page, Question, Source, Token, Usage
 from app.chat.hot_cache import CacheResult, Compute, HotCache, Version
 from tests.agents.support import candidate, retrieval
+from tests.app.chat.flights import read_all
 
 ANSWER = Answer("三年。", Outcome.ANSWERED, "knowledge", "knowledge", timings_ms={"vector": 1.0}, usage=Usage(1, 20, 3))
 
@@ -57,7 +58,7 @@ class Kitchen:
 
 
 async def told(served: CacheResult) -> list[AnswerEvent]:
-    return [event async for event in served.events]
+    return await read_all(served.flight)
 
 
 async def ask(kitchen: Kitchen, cache: HotCache, *args: Any, **options: Any) -> bool:
