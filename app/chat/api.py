@@ -74,8 +74,7 @@ async def _open_stream(message: Message, key: RetryKey | None, request: Request,
         attempt = await retries.begin(key)
         if isinstance(attempt, KeptResponse):
             lease.release()
-            frames = encode_kept_response(attempt)
-            return StreamingResponse(frames, media_type=MEDIA_TYPE, headers=HEADERS | REPLAYED)
+            return Response(encode_kept_response(attempt), media_type=MEDIA_TYPE, headers=HEADERS | REPLAYED)
         begun: asyncio.Future[Flight[ChatEvent]] = asyncio.get_running_loop().create_future()
         retries.keep(_run_to_end(message, request, attempt, begun))
         run = partial(send_flight, await begun)

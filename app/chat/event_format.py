@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from agents.types import Replace, Token
@@ -40,17 +39,15 @@ def encode_item(item: ChatEvent | Exception | None, request_id: str) -> str:
     return _encode_frame(*frame) if frame is not None else ""
 
 
-def encode_kept_response(reply: KeptResponse) -> Iterator[str]:
+def encode_kept_response(reply: KeptResponse) -> str:
     """Encodes a turn that was answered before: the reply comes in one piece."""
     response: dict[str, Any] = json.loads(reply.body)
     data, secret = response["data"], {"session_token": reply.token} if reply.token else {}
     about = {name: response[name] for name in ("session_id", "message_id")}
     about |= {name: data[name] for name in ("trace_id", "agent", "intent")}
-    yield _encode_frame("meta", about | secret)
-    yield _encode_frame("token", {"text": response["reply"]})
-    if "handoff" in data:
-        yield _encode_frame("handoff", data["handoff"])
-    yield _encode_frame("done", response | secret)
+    frames = [("meta", about | secret), ("token", {"text": response["reply"]})]
+    frames += [("handoff", data["handoff"])] if "handoff" in data else []
+    return "".join(_encode_frame(*frame) for frame in (*frames, ("done", response | secret)))
 
 
 def _encode_frame(kind: str, data: dict[str, Any]) -> str:
