@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 from agents.bids import Bid
 from agents.turn_evidence import TurnEvidence
-from agents.types import Answer, AnswerEvent, Done, Findings, Meta, Question, Token
+from agents.types import Answer, AnswerEvent, Findings, Meta, Question, Token
+
+# Takes what is told of an answer while it is being written.
+Emit = Callable[[AnswerEvent], None]
 
 
 class Speaker(Protocol):
@@ -15,8 +18,9 @@ class Speaker(Protocol):
 
     name: str
 
-    def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
-        """Yields Meta, Evidence when it searched, Tokens (perhaps a Replace), then exactly one Done.
+    async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
+        """Emits Meta, Evidence when it searched, and Tokens (perhaps a Replace), which together are the reply of the
+        answer that it returns.
 
         Raises AgentError or KnowledgeError on an outage: an outage is never an answer.
         """
@@ -29,13 +33,8 @@ class Agent(Speaker, Protocol):
         """How likely the turn is this agent's, and why; None where nothing speaks for it. Pure and quick."""
 
 
-async def stream_answer(answer: Answer) -> AsyncGenerator[AnswerEvent]:
-    """Yields the events of an answer that is complete already."""
-    yield Meta(answer.agent, answer.intent)
-    yield Token(answer.reply)
-    yield Done(answer)
-
-
-def get_final_answer(events: Sequence[AnswerEvent]) -> Answer:
-    """Returns the answer that ends the events of a run."""
-    return next(event.answer for event in reversed(events) if isinstance(event, Done))
+def emit_answer(answer: Answer, emit: Emit) -> Answer:
+    """Emits an answer that is complete already, and returns it."""
+    emit(Meta(answer.agent, answer.intent))
+    emit(Token(answer.reply))
+    return answer

@@ -6,11 +6,11 @@ documents, and nothing about fees or liability. Who speaks of suicide gets help 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from agents.base import stream_answer
+from agents.base import Emit, emit_answer
 from agents.bids import SURE, Bid, Rank
 from agents.errors import BusinessUnavailable
 from agents.guidance import Guidance
@@ -21,7 +21,7 @@ from agents.offers import MemberFacts, Offers
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.turn_evidence import TurnEvidence
-from agents.types import Answer, AnswerEvent, Findings, HandoffReason, HandoffRequest, Outcome, Question
+from agents.types import Answer, Findings, HandoffReason, HandoffRequest, Outcome, Question
 from agents.understanding.causes import Cause
 from agents.understanding.emotion import Emotion
 from agents.understanding.reading import Reading
@@ -100,7 +100,7 @@ class CareAgent:
             Rank.CLAIMS,
         )
 
-    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
         """See `Agent.run`."""
         danger = detect_danger(question, findings, self._policy)
         feeling = measure_emotion(question, findings, self._policy.head, danger)
@@ -134,8 +134,7 @@ class CareAgent:
             instructs=instructs,
             degraded=degraded,
         )
-        async for event in stream_answer(answer):
-            yield event
+        return emit_answer(answer, emit)
 
     async def _find_offer(self, question: Question, cause: Cause) -> tuple[str | None, tuple[str, ...]]:
         """Returns the offer's text, if any, and what was out of order: an outage of the business database must not stop

@@ -4,15 +4,13 @@ Uses no model.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-
-from agents.base import stream_answer
+from agents.base import Emit, emit_answer
 from agents.bids import SURE, Bid, Rank, Weights
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import OFF_TOPIC, Intent
 from agents.turn_evidence import TurnEvidence
-from agents.types import Answer, AnswerEvent, Findings, Outcome, Question
+from agents.types import Answer, Findings, Outcome, Question
 from agents.understanding.acts import SMALL_TALK, Act
 from agents.wording.catalogue import say
 
@@ -41,7 +39,7 @@ class ChitchatAgent:
         """See `Agent.bid`."""
         return _bid_off_topic(turn, Intent.CHITCHAT)
 
-    def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
         """See `Agent.run`."""
         act = question.utterance.reading.act
         intent = act.value if act in SMALL_TALK or act is Act.NOISE else "chitchat"
@@ -50,14 +48,15 @@ class ChitchatAgent:
         reply = say(intent, english, seed=question.utterance.original, name=profile.get_name(english))
         if intent == "greeting" and profile.welcome_message:
             reply = profile.welcome_message
-        return stream_answer(
+        return emit_answer(
             Answer(
                 reply=reply,
                 outcome=Outcome.NONSENSE if intent == "nonsense" else Outcome.ANSWERED,
                 intent=intent,
                 agent=self.name,
                 suggestions=profile.suggested_questions if intent in _OPEN else (),
-            )
+            ),
+            emit,
         )
 
 
@@ -84,14 +83,14 @@ class DeflectionAgent:
         """See `Agent.bid`."""
         return _bid_off_topic(turn, self._intent)
 
-    def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
         """See `Agent.run`."""
         english = is_reply_english(question, self._profile)
         topics = self._profile.suggested_questions[:MAX_SUGGESTIONS]
         reply = say(self._intent, english, seed=question.utterance.original, name=self._profile.get_name(english))
         if topics:
             reply += f"\n{say('topics', english)}" + "".join(f"\n- {topic}" for topic in topics)
-        return stream_answer(
+        return emit_answer(
             Answer(
                 reply=reply,
                 outcome=self._outcome,
@@ -99,7 +98,8 @@ class DeflectionAgent:
                 agent=self.name,
                 suggestions=topics,
                 escalate_to_human=self._intent is Intent.OUT_OF_SCOPE,
-            )
+            ),
+            emit,
         )
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-
-from agents.base import stream_answer
+from agents.base import Emit, emit_answer
 from agents.bids import SURE, Bid, Rank
 from agents.care import CarePolicy, build_handoff_request, detect_danger, measure_emotion
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.turn_evidence import TurnEvidence
-from agents.types import Answer, AnswerEvent, Findings, HandoffReason, Outcome, Question
+from agents.types import Answer, Findings, HandoffReason, Outcome, Question
 from agents.wording.catalogue import say
 
 # Score from which a message that names a person asks for one: 人工几点下班 only names one.
@@ -42,11 +40,11 @@ class EscalationAgent:
             return Bid(Intent.HUMAN_REQUEST, SURE, "names one, and is like a request", Rank.URGENT)
         return Bid(Intent.HUMAN_REQUEST, turn.compute_claim(Intent.HUMAN_REQUEST), "is like a request", Rank.URGENT)
 
-    def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
         """See `Agent.run`."""
         danger = detect_danger(question, findings, self._policy)
         feeling = measure_emotion(question, findings, self._policy.head, danger)
-        return stream_answer(
+        return emit_answer(
             Answer(
                 reply=say("person_called", is_reply_english(question, self._profile)),
                 outcome=Outcome.HANDOFF,
@@ -54,5 +52,6 @@ class EscalationAgent:
                 agent=self.name,
                 handoff=build_handoff_request(feeling, self._policy.threshold, HandoffReason.ASKED),
                 escalate_to_human=True,
-            )
+            ),
+            emit,
         )

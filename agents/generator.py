@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Protocol
@@ -189,15 +189,16 @@ class Claimed:
 
 
 Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged | Thinking | Doubt | Claimed
+TakePiece = Callable[[Piece], None]
 
 
 class Generator(Protocol):
-    """Streams a reply. One without a citation says that the fragments hold nothing that may be said."""
+    """Writes a reply. One without a citation says that the fragments hold nothing that may be said."""
 
     name: str
 
-    def stream(self, request: Request) -> AsyncGenerator[Piece]:
-        """Yields text as it is written and a citation after every stretch that has a source.
+    async def write(self, request: Request, take: TakePiece) -> None:
+        """Gives text as it is written and a citation after every stretch that has a source.
 
         Raises GenerationUnavailable, GenerationRejected, after the first piece too.
         """

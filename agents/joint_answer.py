@@ -7,28 +7,14 @@ shared out beforehand: agents that run at once cannot wait for what another one 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import replace
 
 from loguru import logger
 
-from agents.base import Speaker, get_final_answer
+from agents.base import Emit, Speaker
 from agents.errors import BusinessUnavailable
-from agents.types import (
-    CITING,
-    GIVEN,
-    Answer,
-    AnswerEvent,
-    Done,
-    Evidence,
-    Findings,
-    Meta,
-    Outcome,
-    Question,
-    Replace,
-    Token,
-)
+from agents.types import CITING, GIVEN, Answer, AnswerEvent, Evidence, Findings, Meta, Outcome, Question, Replace, Token
 from agents.wording.catalogue import say
 
 BETWEEN = "\n\n"
@@ -41,40 +27,32 @@ _UNANSWERED = frozenset({Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
 
 
 async def run_together(
-    agents: Sequence[Speaker], question: Question, findings: Findings, english: bool = False
-) -> AsyncGenerator[AnswerEvent]:
-    """Yields the events of a joint answer; its outcome is the first agent's if that one had an answer.
+    agents: Sequence[Speaker], question: Question, findings: Findings, emit: Emit, english: bool = False
+) -> Answer:
+    """Returns a joint answer, and emits its events; its outcome is the first agent's if that one had an answer.
 
     Raises what the agents raise. english: the language of the reply.
     """
     asked = _share_calls(agents, question)
+    events: list[AnswerEvent] = []
     others = [
-        asyncio.create_task(_collect_events(agent, part, findings, english), name=agent.name)
+        asyncio.create_task(_run_agent(agent, part, findings, events.append, english), name=agent.name)
         for agent, part in zip(agents[1:], asked[1:], strict=True)
     ]
     try:
-        first = None
-        async with aclosing(_run_agent(agents[0], asked[0], findings, english)) as events:
-            async for event in events:
-                if isinstance(event, Done):
-                    first = event.answer
-                else:
-                    yield event
-        if first is None:
-            raise RuntimeError("an agent ended without its final event")
-        answer = first
-        for events_of_another in await asyncio.gather(*others):
-            for event in events_of_another:
-                if isinstance(event, Evidence):
-                    yield event
-            added = get_final_answer(events_of_another)
+        answer = await _run_agent(agents[0], asked[0], findings, emit, english)
+        more = await asyncio.gather(*others)
+        for event in events:
+            if isinstance(event, Evidence):
+                emit(event)
+        for added in more:
             # A refusal is replaced, not continued: 未找到 before an answer would contradict it.
             if _is_worth_adding(added) and answer.outcome is Outcome.NO_EVIDENCE:
-                yield Replace(added.reply)
+                emit(Replace(added.reply))
             elif _is_worth_adding(added):
-                yield Token(BETWEEN + added.reply)
+                emit(Token(BETWEEN + added.reply))
             answer = _merge_answers(answer, added)
-        yield Done(answer)
+        return answer
     finally:
         for task in others:
             task.cancel()
@@ -84,7 +62,7 @@ async def run_together(
 class FallbackSpeaker:
     """Answers as the first agent, or as the second where the first one ends with NO_EVIDENCE.
 
-    Yields nothing before the first agent has ended: for agents that answer as a whole.
+    Emits nothing before the first agent has ended: for agents that answer as a whole.
     """
 
     def __init__(self, first: Speaker, second: Speaker) -> None:
@@ -92,40 +70,37 @@ class FallbackSpeaker:
         self._first = first
         self._second = second
 
-    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
         """See `Agent.run`."""
-        events = [event async for event in self._first.run(question, findings)]
-        answer = get_final_answer(events)
+        events: list[AnswerEvent] = []
+        answer = await self._first.run(question, findings, events.append)
         if answer.outcome is not Outcome.NO_EVIDENCE:
             for event in events:
-                yield event
-            return
+                emit(event)
+            return answer
         question = replace(question, max_calls=max(question.max_calls - answer.usage.calls, 0))
-        async with aclosing(self._second.run(question, findings)) as others:
-            async for event in others:
-                if isinstance(event, Done):
-                    event = Done(event.answer.add_costs(answer.usage, answer.degraded))
-                yield event
+        return (await self._second.run(question, findings, emit)).add_costs(answer.usage, answer.degraded)
 
 
-async def _run_agent(
-    agent: Speaker, question: Question, findings: Findings, english: bool
-) -> AsyncGenerator[AnswerEvent]:
+async def _run_agent(agent: Speaker, question: Question, findings: Findings, emit: Emit, english: bool) -> Answer:
     """See `Agent.run`; an outage of the business database becomes a marked sentence."""
     silent = True
+
+    def emit_event(event: AnswerEvent) -> None:
+        nonlocal silent
+        silent = False
+        emit(event)
+
     try:
-        async with aclosing(agent.run(question, findings)) as events:
-            async for event in events:
-                silent = False
-                yield event
+        return await agent.run(question, findings, emit_event)
     except BusinessUnavailable as error:
         logger.opt(exception=error).warning("the business part of an answer is missing")
         reply = say("rows_out_of_reach", english)
         answer = Answer(reply, Outcome.CANNOT_ANSWER, "business_query", agent.name, degraded=(PART,))
         if silent:
-            yield Meta(answer.agent, answer.intent)
-        yield Token(answer.reply)
-        yield Done(answer)
+            emit(Meta(answer.agent, answer.intent))
+        emit(Token(answer.reply))
+        return answer
 
 
 def _share_calls(agents: Sequence[Speaker], question: Question) -> list[Question]:
@@ -136,10 +111,6 @@ def _share_calls(agents: Sequence[Speaker], question: Question) -> list[Question
     each, over = divmod(question.max_calls, max(len(asking), 1))
     shares = [each + over * (agent is asking[-1]) if agent in asking else 0 for agent in agents]
     return [replace(question, max_calls=share) for share in shares]
-
-
-async def _collect_events(agent: Speaker, question: Question, findings: Findings, english: bool) -> list[AnswerEvent]:
-    return [event async for event in _run_agent(agent, question, findings, english)]
 
 
 def _is_worth_adding(answer: Answer) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
@@ -15,9 +14,10 @@ from agents.answering.article_continuity import keep_article
 from agents.answering.deadlines import compute_date_sentence, list_texts_to_judge
 from agents.answering.subjects import find_other_subject, has_name
 from agents.answering.versions import find_undecided_versions
+from agents.base import Emit
 from agents.bids import Bid, Rank
 from agents.draft import Draft
-from agents.generator import Checked, Generator, Request
+from agents.generator import Checked, Generator, Piece, Request
 from agents.heads.events import EventHead, JudgedTexts
 from agents.language import is_reply_english
 from agents.pages import boost_page
@@ -30,20 +30,7 @@ from agents.search_context import list_earlier_questions
 from agents.sub_requests import build_sub_requests, is_confident
 from agents.suggestions import MAX_SUGGESTIONS, list_related_places, suggest_neighbours
 from agents.turn_evidence import TurnEvidence
-from agents.types import (
-    Answer,
-    AnswerEvent,
-    Done,
-    Evidence,
-    Findings,
-    Meta,
-    Outcome,
-    Question,
-    Replace,
-    Settled,
-    Token,
-    Usage,
-)
+from agents.types import Answer, Evidence, Findings, Meta, Outcome, Question, Replace, Settled, Token, Usage
 from agents.understanding.answer_type import has_measure
 from agents.understanding.reading import read
 from agents.verifier import Review, Verifier
@@ -53,7 +40,7 @@ from knowledge.errors import EmbeddingUnavailable
 from knowledge.probability import PROVISIONAL
 from knowledge.reader import READER, measure_nearness
 from knowledge.text import fold
-from knowledge.tracing import run_in_span, start_span
+from knowledge.tracing import start_span
 from knowledge.types import Candidate, GateVerdict, Retrieval
 from knowledge.versions import format_version
 
@@ -108,64 +95,57 @@ class KnowledgeAgent:
             return Bid(Intent.KNOWLEDGE_QA, turn.retrieval.confidence, "found", Rank.LOOKS_UP, joins=joins)
         return Bid(Intent.KNOWLEDGE_QA, 0.5 if asked else 0.3, "nothing found", Rank.LOOKS_UP, joins=asked)
 
-    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
         """See `Agent.run`."""
-        yield Meta(self.name, "knowledge")
+        emit(Meta(self.name, "knowledge"))
         if self._is_avoided(question):
-            answer = self._build_refusal("avoided", Outcome.OUT_OF_SCOPE, self._is_english(question))
-            yield Token(answer.reply)
-            yield _build_done(answer)
-            return
+            refusal = self._build_refusal("avoided", Outcome.OUT_OF_SCOPE, self._is_english(question))
+            emit(Token(refusal.reply))
+            return refusal
         retrieval = findings.retrieval or await search_question(self._searcher, question, findings)
-        yield Evidence(question, retrieval)
-        async for event in self._stream_reply(question, findings, retrieval):
-            yield event
-
-    async def _stream_reply(
-        self, question: Question, findings: Findings, retrieval: Retrieval
-    ) -> AsyncGenerator[AnswerEvent]:
-        """Yields the events for what was found."""
+        emit(Evidence(question, retrieval))
         answer = (
             self._ask_about_other_subject(question, retrieval)
             or self._ask_which_version(question, retrieval)
             or self._refuse_without_measure(question, retrieval)
         )
         if answer is None and retrieval.verdict is GateVerdict.PASS:
-            async for event in self._stream_found_answer(question, findings, retrieval):
-                yield event
-            return
-        answer = answer or self._answer_without_evidence(question, retrieval)
-        yield Token(answer.reply)
-        yield _build_done(answer, retrieval)
+            return await self._write_found_answer(question, findings, retrieval, emit)
+        told = answer or self._answer_without_evidence(question, retrieval)
+        emit(Token(told.reply))
+        return _add_steps(told, retrieval)
 
-    async def _stream_found_answer(
-        self, question: Question, findings: Findings, retrieval: Retrieval
-    ) -> AsyncGenerator[AnswerEvent]:
-        """Yields a curated answer or the generator's, under a disclaimer where it is not sure enough."""
+    async def _write_found_answer(
+        self, question: Question, findings: Findings, retrieval: Retrieval, emit: Emit
+    ) -> Answer:
+        """Writes a curated answer or the generator's, under a disclaimer where it is not sure enough."""
         started = time.perf_counter()
         request = await self._build_request(question, findings, retrieval)
         draft = Draft(request, confident=is_confident(retrieval, self._policy.confident))
+
+        def take_piece(piece: Piece) -> None:
+            for text in draft.add_piece(piece):
+                emit(Token(text))
+            if isinstance(piece, Checked) and not draft.withdrawn:
+                emit(Settled())
+
         if request.best.question is not None and not request.sub_requests:
             for text in draft.quote_curated_answer():
-                yield Token(text)
-            yield Settled()
+                emit(Token(text))
+            emit(Settled())
         else:
-            async with aclosing(run_in_span(self._generator.stream(request), start_span("generate"))) as pieces:
-                async for piece in pieces:
-                    for text in draft.add_piece(piece):
-                        yield Token(text)
-                    if isinstance(piece, Checked) and not draft.withdrawn:
-                        yield Settled()
+            with start_span("generate"):
+                await self._generator.write(request, take_piece)
         for text in draft.write_ending() if draft.has_sources else ():
-            yield Token(text)
+            emit(Token(text))
         answer = written = self._build_answer(draft, retrieval, request.english)
         if draft.is_complete and self._verifier is not None:
             answer = await self._verify_answer(self._verifier, question, draft, written)
         if draft.withdrawn or (draft.sent and not draft.has_sources) or answer.reply != written.reply:
-            yield Replace(answer.reply)
+            emit(Replace(answer.reply))
         elif not draft.has_sources:
-            yield Token(answer.reply)
-        yield _build_done(answer, retrieval, draft, _measure_milliseconds(started))
+            emit(Token(answer.reply))
+        return _add_steps(answer, retrieval, draft, _measure_milliseconds(started))
 
     async def _verify_answer(self, verifier: Verifier, question: Question, draft: Draft, answer: Answer) -> Answer:
         """Returns the answer after a second check: by a model while the turn has model requests left, unless a model
@@ -336,20 +316,17 @@ def _list_quotable_texts(fragments: Iterable[Candidate]) -> list[str]:
     ]
 
 
-def _build_done(
-    answer: Answer,
-    retrieval: Retrieval | None = None,
-    draft: Draft | None = None,
-    generate_ms: float | None = None,
-) -> Done:
-    """Builds the last event, with the costs and outages of all steps."""
-    degraded = [*(retrieval.degraded if retrieval else ()), *(draft.degraded if draft else ())]
-    timings = dict(retrieval.timings_ms) if retrieval else {}
+def _add_steps(
+    answer: Answer, retrieval: Retrieval, draft: Draft | None = None, generate_ms: float | None = None
+) -> Answer:
+    """Returns the answer with the costs and outages of all steps."""
+    degraded = [*retrieval.degraded, *(draft.degraded if draft else ())]
+    timings = dict(retrieval.timings_ms)
     if draft is not None and generate_ms is not None:
         timings |= {"generate": generate_ms, "verify": round(draft.verify_ms, 3)}
     usage = draft.usage if draft else Usage()
     model = draft.model if draft else ""
-    return Done(replace(answer, degraded=tuple(dict.fromkeys(degraded)), timings_ms=timings, usage=usage, model=model))
+    return replace(answer, degraded=tuple(dict.fromkeys(degraded)), timings_ms=timings, usage=usage, model=model)
 
 
 def _measure_milliseconds(started: float) -> float:

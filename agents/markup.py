@@ -9,12 +9,10 @@ or of http, https, mailto or tel, else it becomes its text; references are not d
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from dataclasses import replace
 
 from agents.places import RelatedPlace
-from agents.types import Answer, AnswerEvent, Done, Replace, RowSource, Source, Token
+from agents.types import Answer, AnswerEvent, Replace, RowSource, Source, Token
 
 # Characters of an unfinished link or image that a stream keeps back; a longer one is taken apart instead.
 MAX_HELD = 600
@@ -103,24 +101,27 @@ def _clean_place(place: RelatedPlace) -> RelatedPlace:
     )
 
 
-async def clean_events(events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:
-    """Yields the events with their texts cleaned; the tokens joined are still the reply."""
-    written = MarkupFilter()
-    async with aclosing(events):
-        async for event in events:
-            match event:
-                case Token(text):
-                    if shown := written.feed(text):
-                        yield Token(shown)
-                case Replace(text):
-                    written = MarkupFilter()
-                    yield Replace(written.feed(text))
-                case Done(answer):
-                    if shown := written.feed("", final=True):
-                        yield Token(shown)
-                    yield Done(clean_answer(answer))
-                case _:
-                    yield event
+class EventCleaner:
+    """Cleans the texts in the events of one answer; the tokens joined are still the reply."""
+
+    def __init__(self) -> None:
+        self._written = MarkupFilter()
+
+    def clean_event(self, event: AnswerEvent) -> AnswerEvent | None:
+        """Returns the event with its text cleaned; None for a token of which nothing can be shown yet."""
+        match event:
+            case Token(text):
+                shown = self._written.feed(text)
+                return Token(shown) if shown else None
+            case Replace(text):
+                self._written = MarkupFilter()
+                return Replace(self._written.feed(text))
+        return event
+
+    def finish(self) -> Token | None:
+        """Returns what was held back."""
+        shown = self._written.feed("", final=True)
+        return Token(shown) if shown else None
 
 
 def _clean_source(source: Source | RowSource) -> Source | RowSource:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agents.base import Agent, Speaker
+from agents.base import Agent, Emit, Speaker
 from agents.care import CareAgent, CarePolicy, detect_danger, measure_emotion, measure_outcry
 from agents.chitchat import ChitchatAgent, DeflectionAgent
 from agents.curated.agent import CURATED, CuratedAgent
@@ -24,7 +23,7 @@ from agents.routing.types import Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
 from agents.turn_evidence import TurnEvidence
-from agents.types import Answer, AnswerEvent, Done, Findings, Question
+from agents.types import Answer, Findings, Question
 from agents.verifier import Verifier
 from knowledge.text import fold
 
@@ -139,23 +138,16 @@ class Roster:
         """Returns the agents of some intents, each once, in this order."""
         return tuple(dict.fromkeys(self._agents[intent] for intent in intents))
 
-    async def run(self, question: Question, findings: Findings, intents: Sequence[str]) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings, intents: Sequence[str], emit: Emit) -> Answer:
         """See `Agent.run`; several agents give one answer. What rows do not answer is looked up in the
         knowledge base.
         """
         agents = self._add_lookup(self.list_agents(intents))
-        english = is_reply_english(question, self._profile)
         if len(agents) > 1:
-            events = run_together(agents, question, findings, english)
+            answer = await run_together(agents, question, findings, emit, is_reply_english(question, self._profile))
         else:
-            events = agents[0].run(question, findings)
-        async with aclosing(events):
-            async for event in events:
-                yield (
-                    Done(_remove_repetition(event.answer, question.utterance.original))
-                    if isinstance(event, Done)
-                    else event
-                )
+            answer = await agents[0].run(question, findings, emit)
+        return _remove_repetition(answer, question.utterance.original)
 
     def _add_lookup(self, agents: tuple[Agent, ...]) -> tuple[Speaker, ...]:
         """Returns the agents of a route, where rows that hold nothing are followed by the knowledge base."""

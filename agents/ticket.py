@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
-from agents.base import stream_answer
+from agents.base import Emit, emit_answer
 from agents.bids import SURE, SURE_CLAIM, Bid, Rank
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
@@ -17,7 +17,7 @@ from agents.ticketing.proposals import CREATE, DESCRIBE, WITHDRAW, read_decision
 from agents.ticketing.replies import TicketReplies
 from agents.ticketing.types import DONE, CustomerTicket, NewTicket, TicketOwner, Tickets, TicketState
 from agents.turn_evidence import TurnEvidence
-from agents.types import Answer, AnswerEvent, Findings, Outcome, Proposal, Question
+from agents.types import Answer, Findings, Outcome, Proposal, Question
 from agents.understanding.consent import Consent, Reply
 from agents.understanding.tickets import Category, Priority, Wish
 
@@ -56,10 +56,9 @@ class TicketAgent:
             return None
         return Bid(Intent.TICKET, claim, "is like a request to act", Rank.CLAIMS)
 
-    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
         """See `Agent.run`."""
-        async for event in stream_answer(await self._answer_question(question)):
-            yield event
+        return emit_answer(await self._answer_question(question), emit)
 
     async def _answer_question(self, question: Question) -> Answer:
         reply = read_decision(question, self._clock())

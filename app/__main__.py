@@ -12,7 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from app.auth.principal import require_safe_binding
-from app.chat.stream import DRAIN_SECONDS
+from app.chat.turn_response import DRAIN_SECONDS
 from app.db.schema_state import require_whole
 from app.errors import DatabaseDamaged
 from app.http.docs import is_documented

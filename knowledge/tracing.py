@@ -6,14 +6,13 @@ customers or documents brought.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, aclosing, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 Value = str | int | float | bool
-Event = TypeVar("Event")
 
 
 class TracedSpan(Protocol):
@@ -79,7 +78,7 @@ def get_current_span() -> TracedSpan:
 
 
 def start_span(name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
-    """Starts a span within the current one: `with start_span("fuse"): ...`. Not around a `yield`: see `run_within`."""
+    """Starts a span within the current one: `with start_span("fuse"): ...`. Not around a `yield`."""
     return _CURRENT.get().start_child(name, attributes)
 
 
@@ -91,34 +90,3 @@ def enter_span(here: TracedSpan) -> Iterator[None]:
         yield
     finally:
         _CURRENT.reset(token)
-
-
-async def run_within(
-    events: AsyncGenerator[Event, None], *contexts: Callable[[], AbstractContextManager[object]]
-) -> AsyncGenerator[Event, None]:
-    """Yields the events of a generator, each produced within these contexts.
-
-    The contexts are left whenever somebody else runs, which a `with` inside the generator would not do.
-    """
-    async with aclosing(events):
-        while True:
-            with ExitStack() as stack:
-                for context in contexts:
-                    stack.enter_context(context())
-                try:
-                    event = await anext(events)
-                except StopAsyncIteration:
-                    return
-            yield event
-
-
-async def run_in_span(events: AsyncGenerator[Event, None], here: TracedSpan) -> AsyncGenerator[Event, None]:
-    """Yields the events of a generator; the span covers their production and everything between them."""
-    try:
-        async with aclosing(run_within(events, here.enter)) as made:
-            async for event in made:
-                yield event
-    except BaseException as error:
-        here.end(error)
-        raise
-    here.end()

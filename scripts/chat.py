@@ -10,6 +10,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import httpx
 
-from agents.types import Evidence, Replace, Routed, Token
+from agents.types import Evidence, Routed
 from app.auth.principal import DEFAULT_TENANT
+from app.chat.event_format import build_frame
+from app.chat.flight import fly_turn
 from app.chat.service import ChatService
-from app.chat.types import TurnDone, TurnStarted
 from app.errors import describe
 from app.hit_test.schemas import SearchResponse
 from app.hit_test.trial import TrialResult
@@ -107,24 +109,19 @@ async def _run_conversation(ask: Any, options: argparse.Namespace) -> int:
 
 async def _stream_service(chat: ChatService, message: Message) -> AsyncIterator[Event]:
     try:
-        async for event in chat.stream_events(message):
-            match event:
-                case TurnStarted():
-                    yield "meta", {"agent": event.agent, "intent": event.intent}
-                case Routed():
-                    yield "routed", _describe_choice(event)
-                case Evidence(question, retrieval):
-                    tried = TrialResult(
-                        question.utterance.normalized, retrieval, retrieval.timings_ms, retrieval.degraded
-                    )
-                    found = SearchResponse.from_result(tried, None, explain=False).model_dump(mode="json")
-                    yield "evidence", found | {"rewrite": question.utterance.rewrite}
-                case Token(text):
-                    yield "token", {"text": text}
-                case Replace(text):
-                    yield "replace", {"text": text}
-                case TurnDone():
-                    yield "done", event.build_response()
+        with fly_turn(partial(chat.run_turn, message)).follow() as turn:
+            while (event := await turn.read_event()) is not None:
+                match event:
+                    case Routed():
+                        yield "routed", _describe_choice(event)
+                    case Evidence(question, retrieval):
+                        timings, degraded = retrieval.timings_ms, retrieval.degraded
+                        tried = TrialResult(question.utterance.normalized, retrieval, timings, degraded)
+                        found = SearchResponse.from_result(tried, None, explain=False).model_dump(mode="json")
+                        yield "evidence", found | {"rewrite": question.utterance.rewrite}
+                    case _:
+                        if frame := build_frame(event):
+                            yield frame
     except KnowledgeError as error:
         yield "error", describe(error).build_body(message.trace_id)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from time import perf_counter
@@ -10,6 +10,7 @@ from typing import Protocol
 
 from loguru import logger
 
+from agents.base import Emit
 from agents.bids import SURE, SURE_CLAIM, Bid, Rank
 from agents.business.company_tools import CompanyTools
 from agents.business.database import BusinessDatabase
@@ -27,19 +28,7 @@ from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.turn_evidence import TurnEvidence
-from agents.types import (
-    Answer,
-    AnswerEvent,
-    Done,
-    Findings,
-    HandoffReason,
-    HandoffRequest,
-    Meta,
-    Outcome,
-    Question,
-    Token,
-    Usage,
-)
+from agents.types import Answer, Findings, HandoffReason, HandoffRequest, Meta, Outcome, Question, Token, Usage
 from agents.understanding.tickets import Category
 from agents.wording.catalogue import say
 
@@ -109,20 +98,20 @@ class BusinessAgent:
             return Bid(Intent.BUSINESS_QUERY, SURE, "names rows of the customer's own", Rank.CLAIMS)
         return Bid(Intent.BUSINESS_QUERY, claim, "is like a question about own data", Rank.CLAIMS)
 
-    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
         """See `Agent.run`. Raises BusinessUnavailable.
 
         NO_EVIDENCE means that rows cannot answer the question, so that another agent may.
         """
-        yield Meta(self.name, self.intent)
+        emit(Meta(self.name, self.intent))
         started = perf_counter()
         whole = is_whole(question.utterance.expanded_text)
         question = replace(question, utterance=question.utterance.convert(cut_excerpt))
         answer = await self._answer_question(question, whole)
         timings = {self.name: round((perf_counter() - started) * 1000, 3)}
         answer = replace(answer, timings_ms=timings)
-        yield Token(answer.reply)
-        yield Done(answer)
+        emit(Token(answer.reply))
+        return answer
 
     async def _answer_question(self, question: Question, whole: bool) -> Answer:
         """Answers a question. whole: nothing of it was cut off, so that a plan by rules may count as complete."""

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from dataclasses import replace
 
+from agents.base import Emit
 from agents.bids import Bid, Rank
 from agents.language import is_reply_english
 from agents.passages.quotable import is_safe_text
 from agents.profile import TenantProfile
 from agents.turn_evidence import TurnEvidence
-from agents.types import (
-    Answer,
-    AnswerEvent,
-    CuratedMatch,
-    Done,
-    Evidence,
-    Findings,
-    MatchStage,
-    Meta,
-    Outcome,
-    Question,
-    Source,
-    Token,
-)
+from agents.types import Answer, CuratedMatch, Evidence, Findings, MatchStage, Meta, Outcome, Question, Source, Token
 from agents.wording.catalogue import say
 from knowledge.english import is_chinese
 from knowledge.text import fold
@@ -61,17 +48,17 @@ class CuratedAgent:
         why = "like an entry" if similar else f"an entry has this {match.stage.value} wording"
         return Bid(CURATED, match.probability, why, Rank.CLAIMS, alone=True)
 
-    async def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
         """See `Agent.run`."""
         match = findings.curated
         assert match is not None, "it bids for nothing else"
-        yield Meta(self.name, CURATED)
+        emit(Meta(self.name, CURATED))
         if findings.retrieval is not None:  # what is kept of this turn counts as old as the older of the two
             revision = min(match.revision, findings.retrieval.revision)
-            yield Evidence(question, replace(findings.retrieval, revision=revision))
+            emit(Evidence(question, replace(findings.retrieval, revision=revision)))
         answer = self._build_answer(question, match)
-        yield Token(answer.reply)
-        yield Done(answer)
+        emit(Token(answer.reply))
+        return answer
 
     def _build_answer(self, question: Question, match: CuratedMatch) -> Answer:
         entry = match.entry

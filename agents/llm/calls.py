@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from agents.errors import UnreadableReply
-from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
+from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, StreamWatch, WordPair
 from agents.llm.tools import Tool, ToolCall
 from agents.prompt_library import PromptedMessages
 from agents.types import ModelCall, Usage
-from knowledge.tracing import TracedSpan, Value, run_within, start_span
+from knowledge.tracing import TracedSpan, Value, start_span
 
 CallRecorder = Callable[[ModelCall], None]
 # Not an argument: models are shared by all turns, and between a turn and its model stand generators, judges and agents
@@ -38,16 +38,22 @@ class RecordedModel:
         self.name = model.name
         self._model, self._provider, self._price = model, provider, price
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
+    def stream(self, messages: Sequence[ChatMessage], *watches: StreamWatch) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
-        with self._record_call(messages) as call:
-            async with aclosing(run_within(self._model.stream(messages), call.span.enter)) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, Usage):
-                        call.usage += piece
-                    elif isinstance(piece, str) and not call.answered:
-                        call.mark_first_word()
-                    yield piece
+        call = self._begin_call(messages)
+        with call.span.enter():
+            return self._model.stream(messages, *watches, self._watch_stream(call))
+
+    @asynccontextmanager
+    async def _watch_stream(self, call: _Call) -> AsyncIterator[Callable[[Part], None]]:
+        def add_part(part: Part) -> None:
+            if isinstance(part, Usage):
+                call.usage += part
+            elif isinstance(part, str) and not call.answered:
+                call.mark_first_word()
+
+        with self._record_call(call):
+            yield add_part
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`."""
@@ -70,7 +76,7 @@ class RecordedModel:
     async def _ask_whole(
         self, messages: Sequence[ChatMessage], ask: Callable[[], Awaitable[tuple[Reply, Usage]]]
     ) -> tuple[Reply, Usage]:
-        with self._record_call(messages) as call:
+        with self._record_call(self._begin_call(messages)) as call:
             call.usage = Usage(calls=1)
             try:
                 with call.span.enter():
@@ -80,10 +86,13 @@ class RecordedModel:
                 raise
             return reply, call.usage
 
-    @contextmanager
-    def _record_call(self, messages: Sequence[ChatMessage]) -> Iterator[_Call]:
+    def _begin_call(self, messages: Sequence[ChatMessage]) -> _Call:
         prompts = messages.prompts if isinstance(messages, PromptedMessages) else {}
-        call, note, failed = _Call(self._open_span(prompts)), _NOTE.get(), None
+        return _Call(self._open_span(prompts), prompts)
+
+    @contextmanager
+    def _record_call(self, call: _Call) -> Iterator[_Call]:
+        note, failed = _NOTE.get(), None
         try:
             yield call
         except GeneratorExit:  # whoever asked has heard enough
@@ -95,7 +104,7 @@ class RecordedModel:
             cost = self._price(call.usage)
             kind = type(failed).__name__ if failed else ""
             if note is not None:
-                note(ModelCall(self.name, prompts, call.usage, cost, call.milliseconds, kind))
+                note(ModelCall(self.name, call.prompts, call.usage, cost, call.milliseconds, kind))
             call.span.set_attributes(_build_attributes(call.usage, cost))
             call.span.end(failed)
 
@@ -113,6 +122,7 @@ class RecordedModel:
 @dataclass(slots=True)
 class _Call:
     span: TracedSpan
+    prompts: Mapping[str, str]
     usage: Usage = field(default_factory=Usage)
     answered: bool = False
     _started: float = field(default_factory=time.perf_counter)

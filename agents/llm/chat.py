@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -53,6 +54,22 @@ CERTAIN = 3.0
 Reply = TypeVar("Reply")
 # Of a reply that is streamed.
 Part = str | Usage | Cut | Thinking
+# Sees every part of one reply without passing it on: entered before anything is asked, and left with the error that
+# ended the reply.
+StreamWatch = AbstractAsyncContextManager[Callable[[Part], None]]
+
+
+@asynccontextmanager
+async def enter_watches(watches: Sequence[StreamWatch]) -> AsyncIterator[Callable[[Part], None]]:
+    """Enters the watches of a reply in their order. Yields what shows a part to all of them."""
+    async with AsyncExitStack() as stack:
+        watching = [await stack.enter_async_context(watch) for watch in watches]
+
+        def show_part(part: Part) -> None:
+            for see in watching:
+                see(part)
+
+        yield show_part
 
 
 class ChatModel(Protocol):
@@ -60,9 +77,9 @@ class ChatModel(Protocol):
 
     name: str
 
-    def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
+    def stream(self, messages: Sequence[ChatMessage], *watches: StreamWatch) -> AsyncGenerator[Part]:
         """Yields text as it comes, and its cost: a Usage for every request made, and one for its tokens where they are
-        told.
+        told. watches: see every part before it is yielded; what stands around a model adds its own.
 
         Thoughts of a reasoning model are left out; a Thinking tells that it began to think. Closing the generator ends
         the work. Raises GenerationUnavailable, GenerationRejected, after the first token too.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
 from agents.errors import GenerationForbidden, GenerationLate, GenerationRejected, GenerationUnavailable, ThoughtsAloud
-from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part, WordPair
-from agents.llm.events import EventClient, read_events
+from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part, StreamWatch, WordPair, enter_watches
+from agents.llm.events import EventClient, EventReader
 from agents.llm.profiles import PROFILES, find_profile
 from agents.llm.structured_model import FORMAT, TOOLS, Mode, build_request_fields, get_shape
 from agents.llm.thoughts import ThoughtFilter, has_headless_thoughts
@@ -71,30 +71,40 @@ class EndpointModel:
         )
         self._streams = EventClient(options.base_url, options.api_key, self._body)
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
-        """See `ChatModel.stream`."""
-        deadline = time.monotonic() + self._options.total
-        async with release_place(), aclosing(self._retry_stream(messages, deadline)) as pieces:
-            async for piece in pieces:
-                yield piece
+    def stream(self, messages: Sequence[ChatMessage], *watches: StreamWatch) -> AsyncGenerator[Part]:
+        """See `ChatModel.stream`. The request belongs to the span in which this is called."""
+        return self._stream_parts(messages, watches, get_current_span().build_headers())
 
-    async def _retry_stream(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[Part]:
-        for attempt in range(self._options.retries + 1):
-            started = False
-            try:
-                async with aclosing(self._stream_once(messages, deadline)) as pieces:
-                    async for piece in pieces:
-                        started = started or isinstance(piece, str)
-                        yield piece
-                if started:
-                    return
-                raise GenerationUnavailable(f"{self.name}: empty reply")
-            except GenerationUnavailable as error:
-                delay = max(error.retry_after, RETRY_SECONDS * 2**attempt)
-                late = delay > MAX_RETRY_SECONDS or time.monotonic() + delay >= deadline
-                if started or late or attempt == self._options.retries:
-                    raise
-            await asyncio.sleep(delay)
+    async def _stream_parts(
+        self, messages: Sequence[ChatMessage], watches: Sequence[StreamWatch], headers: Mapping[str, str]
+    ) -> AsyncGenerator[Part]:
+        deadline = time.monotonic() + self._options.total
+        async with enter_watches(watches) as see, release_place():
+            for attempt in range(self._options.retries + 1):
+                started, asked = False, Usage(calls=1)
+                see(asked)
+                yield asked
+                try:
+                    async with self._open_events(messages, headers, deadline) as events:
+                        reader, ended = _ReplyReader(ThoughtFilter(within=self._thinks)), False
+                        while not ended:
+                            async with self._limit_step(deadline):
+                                event = await events.read_event()
+                                ended = event is None
+                                parts = reader.finish() if ended else reader.read_event(event)
+                            for part in parts:
+                                started = started or isinstance(part, str)
+                                see(part)
+                                yield part
+                    if started:
+                        return
+                    raise GenerationUnavailable(f"{self.name}: empty reply")
+                except GenerationUnavailable as error:
+                    delay = max(error.retry_after, RETRY_SECONDS * 2**attempt)
+                    late = delay > MAX_RETRY_SECONDS or time.monotonic() + delay >= deadline
+                    if started or late or attempt == self._options.retries:
+                        raise
+                await asyncio.sleep(delay)
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`."""
@@ -149,28 +159,23 @@ class EndpointModel:
         await self._streams.close()
         await self._client.close()
 
-    async def _stream_once(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[Part]:
-        def compute_left() -> float:
-            return min(self._options.silence, deadline - time.monotonic())
-
-        yield Usage(calls=1)
-        async with self._enforce_deadline(compute_left()):
-            response = await self._streams.open(list(messages), get_current_span().build_headers())
-        reply = _ReplyReader(ThoughtFilter(within=self._thinks))
+    @asynccontextmanager
+    async def _open_events(
+        self, messages: Sequence[ChatMessage], headers: Mapping[str, str], deadline: float
+    ) -> AsyncIterator[EventReader]:
+        async with self._limit_step(deadline):
+            response = await self._streams.open(list(messages), headers)
         try:
-            async with aclosing(response), aclosing(read_events(response)) as chunks:
-                while True:
-                    async with self._enforce_deadline(compute_left()):
-                        chunk = await anext(chunks, None)
-                        pieces = reply.read_event(chunk) if chunk is not None else reply.finish()
-                    for piece in pieces:
-                        yield piece
-                    if chunk is None:
-                        return
+            async with aclosing(response):
+                yield EventReader(response.aiter_bytes())
         except ThoughtsAloud:
             self._thinks = True  # from now on nothing is said before the thoughts end
             logger.bind(model=self.name).warning("the model thinks aloud without a beginning: set its thinks to true")
             raise
+
+    def _limit_step(self, deadline: float) -> AbstractAsyncContextManager[None]:
+        """Limits one step of a streamed reply to the patience with silence, and to what is left of the whole."""
+        return self._enforce_deadline(min(self._options.silence, deadline - time.monotonic()))
 
     async def _ask_for_shape(self, messages: Sequence[ChatMessage]) -> Any:
         """Returns a whole reply. The first request for a shape finds out how to ask for it; what the endpoint refuses

@@ -4,7 +4,7 @@ client.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -21,6 +21,7 @@ else:
 KEPT_SECONDS = 90.0
 # Bytes.
 _LONGEST_EVENT = 2**20
+_LAST = b"[DONE]"
 
 
 class EventClient:
@@ -56,24 +57,36 @@ class EventClient:
         await self._client.aclose()
 
 
-async def read_events(response: httpx.Response) -> AsyncGenerator[Any]:
-    """Yields the data of the Server-Sent Events. Raises ValueError, TransportError.
+class EventReader:
+    """Reads the Server-Sent Events of a response one by one, however the network cut them.
 
     What comes after `[DONE]` is read and dropped: a connection is kept only after a reply that was read to its end.
     """
-    pending, data, ended = b"", list[bytes](), False
-    async for received in response.aiter_bytes():
-        *lines, pending = (pending + received).split(b"\n")
-        if len(pending) + sum(map(len, data)) > _LONGEST_EVENT:
-            raise ValueError("an event without end")
-        for line in lines:
-            line = line.rstrip(b"\r")
-            if line.startswith(b"data:"):
-                data.append(line[5:].strip())
-            elif not line and data:
-                text, data = b"\n".join(data), []
-                ended = ended or text == b"[DONE]"
-                if not ended:
-                    yield orjson.loads(text)
-    if data and not ended and data != [b"[DONE]"]:
-        yield orjson.loads(b"\n".join(data))
+
+    def __init__(self, received: AsyncIterator[bytes]) -> None:
+        self._received = received
+        self._lines: Iterator[bytes] = iter(())
+        self._pending, self._data, self._ended = b"", list[bytes](), False
+
+    async def read_event(self) -> Any | None:
+        """Returns the data of the next event; None at the end. Raises ValueError, TransportError."""
+        while True:
+            for line in self._lines:
+                line = line.rstrip(b"\r")
+                if line.startswith(b"data:"):
+                    self._data.append(line[5:].strip())
+                elif not line and self._data:
+                    text, self._data = b"\n".join(self._data), []
+                    self._ended = self._ended or text == _LAST
+                    if not self._ended:
+                        return orjson.loads(text)
+            received = await anext(self._received, None)
+            if received is not None:
+                *lines, self._pending = (self._pending + received).split(b"\n")
+                if len(self._pending) + sum(map(len, self._data)) > _LONGEST_EVENT:
+                    raise ValueError("an event without end")
+                self._lines = iter(lines)
+            elif self._data:
+                self._lines = iter([b""])  # the last event needs no empty line
+            else:
+                return None

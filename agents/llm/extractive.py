@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 from agents.answering.curated import cut_curated_answer
 from agents.answering.meaning import Meaning
 from agents.answering.selection import Quote, SentenceSelector, build_passages
-from agents.generator import Checked, Citation, Piece, Request, SubRequest, Text, Unanswered
+from agents.generator import Checked, Citation, Request, SubRequest, TakePiece, Text, Unanswered
 from agents.wording.catalogue import say
 from knowledge.text import Analyzer
 
@@ -47,22 +47,20 @@ class ExtractiveGenerator:
         self._max_sources = max_sources
         self._meaning = meaning
 
-    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
-        """Yields sentence by sentence, and a citation where the sentences of one fragment end."""
+    async def write(self, request: Request, take: TakePiece) -> None:
+        """Gives sentence by sentence, and a citation where the sentences of one fragment end."""
         answers = [await self._answer_part(request, part) for part in request.sub_requests]
         if len(dict.fromkeys(answers)) < 2:  # questions that the same sentences answer are one
-            async for piece in _write_quotes(answers[0] if answers else await self._quote_fragments(request)):
-                yield piece
+            await _write_quotes(answers[0] if answers else await self._quote_fragments(request), take)
             return
         for place, quoted in enumerate(answers):
             number = f"\n{place + 1}. " if place else "1. "
             if quoted and answers.index(quoted) == place:
-                async for piece in _write_quotes(quoted, number):
-                    yield piece
+                await _write_quotes(quoted, take, number)
             else:
-                yield Text(number + _explain_missing(request, answers, place))
+                take(Text(number + _explain_missing(request, answers, place)))
         if not all(answers):
-            yield Unanswered()
+            take(Unanswered())
 
     async def _answer_part(self, request: Request, part: SubRequest) -> tuple[QuotedFragment, ...]:
         """Returns the quotes for one of several questions; empty where nothing answers it."""
@@ -86,19 +84,19 @@ class ExtractiveGenerator:
         )
 
 
-async def _write_quotes(quoted: Sequence[QuotedFragment], opening: str = "") -> AsyncGenerator[Piece]:
-    """Yields the quotes. opening: text before the first piece, in the same piece, since its language is
+async def _write_quotes(quoted: Sequence[QuotedFragment], take: TakePiece, opening: str = "") -> None:
+    """Gives the quotes. opening: text before the first piece, in the same piece, since its language is
     detected by piece.
     """
     for place, one in enumerate(quoted):
         if place:
-            yield Text("\n")
+            take(Text("\n"))
         for number, piece in enumerate(one.pieces):
             begins = opening.rstrip() + "\n\n" if opening and piece.startswith("| ") else opening
-            yield Text(piece if place or number else begins + piece)
+            take(Text(piece if place or number else begins + piece))
             await asyncio.sleep(0)  # a long reply must not hold up the other streams
-        yield one.citation
-        yield Checked()
+        take(one.citation)
+        take(Checked())
 
 
 def _explain_missing(request: Request, answers: Sequence[tuple[QuotedFragment, ...]], place: int) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import aclosing
 
 from loguru import logger
 
 from agents.errors import BudgetExhausted, GenerationError
-from agents.generator import Citation, Degraded, Generator, Piece, Request, Text, Unanswered, Withdrawn
+from agents.generator import Degraded, Generator, Piece, Request, TakePiece, Withdrawn
 from agents.llm.race import Contender, Patience, Race
-from agents.types import Thinking
 
 _LLM = "llm"
 
@@ -46,8 +45,8 @@ class FallbackGenerator:
         self._writers, self._last = tuple(writers), last
         self._patience = patience or Patience()
 
-    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
-        """See `Generator.stream`. Raises what the last generator raises."""
+    async def write(self, request: Request, take: TakePiece) -> None:
+        """See `Generator.write`. Raises what the last generator raises."""
         marked = _DegradationMarks()
         writers = self._writers if self._writes() else ()
         async with aclosing(Race(writers, request, self._patience.hedge)) as race:
@@ -57,56 +56,22 @@ class FallbackGenerator:
                 winner = await race.wait_for_winner(min(left, end - asked))
                 left -= time.monotonic() - asked
                 for piece in (*race.spent, *marked.mark_failures(race.failures, winner)):
-                    yield piece
+                    take(piece)
                 # The race adds to these lists while it goes on, so each piece is told once.
                 race.spent.clear()
                 race.failures.clear()
                 if winner is None:
                     break
-                reply = _Reply(winner, believed=self._believes(request))
-                async with aclosing(reply.stream_pieces()) as pieces:
-                    async for piece in pieces:
-                        yield piece
-                for piece in marked.mark_failures(reply.failure, None):
-                    yield piece
-                if reply.settled:
+                error = await winner.pass_on(take, believed=self._believes(request))
+                for piece in marked.mark_failures([(winner.place, error)] if error else (), None):
+                    take(piece)
+                if winner.settled:
                     return
-                if reply.written:
-                    yield Withdrawn()
-                if reply.refused:
+                if winner.written:
+                    take(Withdrawn())
+                if winner.refused:
                     break
-        async with aclosing(self._last.stream(request)) as pieces:
-            async for piece in pieces:
-                yield piece
-
-
-class _Reply:
-    """The reply of the writer that began first. `settled`: it holds, nobody else need be asked; `refused`: it says that
-    there is no answer, and is not believed.
-    """
-
-    def __init__(self, winner: Contender, *, believed: bool) -> None:
-        self.written = self.settled = self.refused = False
-        self._believed = believed
-        self.failure: list[tuple[int, GenerationError]] = []
-        self._winner = winner
-
-    async def stream_pieces(self) -> AsyncGenerator[Piece]:
-        try:
-            async with aclosing(self._winner.stream_pieces()) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, Thinking):
-                        continue
-                    if isinstance(piece, Unanswered) and not (self.settled or self._believed):
-                        self.refused = True
-                        continue
-                    kept = not isinstance(piece, Withdrawn)
-                    self.written = kept and (self.written or isinstance(piece, Text))
-                    self.settled = kept and (self.settled or isinstance(piece, Citation | Unanswered))
-                    yield piece
-        except GenerationError as error:
-            self.failure.append((self._winner.place, error))
-            self.settled = False
+        await self._last.write(request, take)
 
 
 class _DegradationMarks:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 
 from agents.errors import CircuitOpen, GenerationError, GenerationUnavailable, UnreadableReply
 from agents.llm.breaker import CircuitBreaker
-from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
+from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, StreamWatch, WordPair, enter_watches
 from agents.llm.tools import Tool, ToolCall
 from agents.types import Thinking, Usage
 
@@ -28,15 +28,21 @@ class GuardedModel:
         self.name, self.breaker = model.name, breaker
         self._model, self._patience, self._slow = model, patience, slow
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
+    def stream(self, messages: Sequence[ChatMessage], *watches: StreamWatch) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`. Raises CircuitOpen."""
+        return self._model.stream(messages, *watches, self._watch_stream())
+
+    @asynccontextmanager
+    async def _watch_stream(self) -> AsyncIterator[Callable[[Part], None]]:
         silent_since: float | None = time.monotonic()
+
+        def end_silence(part: Part) -> None:
+            nonlocal silent_since
+            if isinstance(part, str | Thinking):
+                silent_since = None
+
         with self.breaker.watch(slow=lambda: self._is_too_slow(silent_since)):
-            async with aclosing(self._model.stream(messages)) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, str | Thinking):
-                        silent_since = None
-                    yield piece
+            yield end_silence
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`. Raises CircuitOpen."""
@@ -78,19 +84,21 @@ class ModelFleet:
         self.models = tuple(models)
         self.name = self.models[0].name
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
+    async def stream(self, messages: Sequence[ChatMessage], *watches: StreamWatch) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
-        for model in self.models:
-            started = False
-            try:
-                async with aclosing(model.stream(messages)) as pieces:
-                    async for piece in pieces:
-                        started = started or isinstance(piece, str)
-                        yield piece
-                return
-            except GenerationError:
-                if started or model is self.models[-1]:
-                    raise
+        async with enter_watches(watches) as see:
+            for model in self.models:
+                started = False
+                try:
+                    async with aclosing(model.stream(messages)) as parts:
+                        async for part in parts:
+                            started = started or isinstance(part, str)
+                            see(part)
+                            yield part
+                    return
+                except GenerationError:
+                    if started or model is self.models[-1]:
+                        raise
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`; seconds: for all of them together."""

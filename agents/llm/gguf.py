@@ -17,7 +17,7 @@ from pathlib import Path
 from loguru import logger
 
 from agents.errors import GenerationLate, GenerationUnavailable
-from agents.llm.chat import ChatMessage, ChatModel, ModelOptions, Part, WordPair
+from agents.llm.chat import ChatMessage, ChatModel, ModelOptions, Part, StreamWatch, WordPair, enter_watches
 from agents.llm.idle_cores import measure_idle_cores
 from agents.llm.tools import Tool, ToolCall
 from agents.types import Usage
@@ -124,12 +124,13 @@ class GgufModel:
         self._asked = 0
         self._closed = False
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
-        """See `ChatModel.stream`."""
+    async def stream(self, messages: Sequence[ChatMessage], *watches: StreamWatch) -> AsyncGenerator[Part]:
+        """See `ChatModel.stream`. The watches see the wait for a place too."""
         turn = self._acquire_client(self._reply, self._options.silence)
-        async with turn as client, aclosing(client.stream(messages)) as pieces:
-            async for piece in pieces:
-                yield piece
+        async with enter_watches(watches) as see, turn as client, aclosing(client.stream(messages)) as parts:
+            async for part in parts:
+                see(part)
+                yield part
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`."""

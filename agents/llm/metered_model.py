@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 from agents.errors import CircuitOpen, GenerationError, UnreadableReply
-from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, WordPair
+from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, StreamWatch, WordPair
 from agents.llm.tools import Tool, ToolCall
 from agents.types import Usage
 
@@ -32,14 +32,19 @@ class MeteredModel:
         self.name = model.name
         self._model, self._meter = model, meter
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
+    def stream(self, messages: Sequence[ChatMessage], *watches: StreamWatch) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`. Raises BudgetExhausted."""
+        return self._model.stream(messages, *watches, self._watch_stream())
+
+    @asynccontextmanager
+    async def _watch_stream(self) -> AsyncIterator[Callable[[Part], None]]:
         await self._meter.allow()
-        async with aclosing(self._model.stream(messages)) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, Usage):
-                    self._meter.record_usage(self.name, piece)
-                yield piece
+
+        def record_part(part: Part) -> None:
+            if isinstance(part, Usage):
+                self._meter.record_usage(self.name, part)
+
+        yield record_part
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`. Raises BudgetExhausted."""

@@ -8,11 +8,22 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.errors import GenerationError, GenerationLate
-from agents.generator import Generator, Piece, Request, Spent
+from agents.generator import (
+    Citation,
+    Generator,
+    Piece,
+    Request,
+    Spent,
+    TakePiece,
+    Text,
+    Unanswered,
+    Withdrawn,
+)
+from agents.types import Thinking
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,42 +40,74 @@ class Patience:
 
 
 class Contender:
-    """A generator at work on a request: in a task of its own until its first sign, then wherever `stream_pieces` is
-    read.
+    """A generator at work on a request, in a task of its own. What it writes is kept until `pass_on` is called.
 
-    `place`: of the generator in the order of preference, from 0.
+    `place`: of the generator in the order of preference, from 0; `opening` is done with its first sign, or without
+    one at its end. Of what was passed on, `written`: there is text; `settled`: it holds, nobody else need be asked;
+    `refused`: it says that there is no answer, and is not believed.
     """
 
     def __init__(self, place: int, generator: Generator, request: Request) -> None:
         self.place = place
         self.generator = generator
         self.begun: list[Piece] = []
-        self._rest = generator.stream(request)
-        self.opening = asyncio.create_task(self._open(), name="reply")
+        self.written = self.settled = self.refused = False
+        self._take: TakePiece | None = None
+        self._believed = True
+        self.opening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._work = asyncio.create_task(generator.write(request, self._take_piece), name="reply")
+        self._work.add_done_callback(lambda _: self._open())
 
     @property
     def has_spoken(self) -> bool:
         """Whether there was any sign of a reply."""
         return any(not isinstance(piece, Spent) for piece in self.begun)
 
-    async def stream_pieces(self) -> AsyncGenerator[Piece]:
-        """Yields the whole reply. Raises GenerationError."""
+    @property
+    def error(self) -> BaseException | None:
+        """What ended the work; None while it goes on, and where it was done or cancelled."""
+        return self._work.exception() if self._work.done() and not self._work.cancelled() else None
+
+    async def pass_on(self, take: TakePiece, *, believed: bool) -> GenerationError | None:
+        """Passes on the whole reply, but for thoughts. Returns the error that ended it.
+
+        believed: whether it may say that there is no answer.
+        """
+        self._take, self._believed = take, believed
         for piece in self.begun:
-            yield piece
-        async for piece in self._rest:
-            yield piece
+            self._take_piece(piece)
+        try:
+            await self._work
+        except GenerationError as error:
+            self.settled = False
+            return error
+        return None
+
+    def cancel(self) -> None:
+        """Lets the work end soon."""
+        self._work.cancel()
 
     async def close(self) -> None:
         """Ends the work."""
-        self.opening.cancel()
-        await asyncio.gather(self.opening, return_exceptions=True)
-        await self._rest.aclose()
+        self._work.cancel()
+        await asyncio.gather(self._work, return_exceptions=True)
 
-    async def _open(self) -> None:
-        async for piece in self._rest:
+    def _take_piece(self, piece: Piece) -> None:
+        if self._take is None:
             self.begun.append(piece)
             if not isinstance(piece, Spent):
-                return
+                self._open()
+        elif isinstance(piece, Unanswered) and not (self.settled or self._believed):
+            self.refused = True
+        elif not isinstance(piece, Thinking):
+            kept = not isinstance(piece, Withdrawn)
+            self.written = kept and (self.written or isinstance(piece, Text))
+            self.settled = kept and (self.settled or isinstance(piece, Citation | Unanswered))
+            self._take(piece)
+
+    def _open(self) -> None:
+        if not self.opening.done():
+            self.opening.set_result(None)
 
 
 class Race:
@@ -109,7 +152,7 @@ class Race:
     async def aclose(self) -> None:
         """Ends all work."""
         for contender in self._all:
-            contender.opening.cancel()
+            contender.cancel()
         for contender in self._all:
             await contender.close()
 
@@ -132,12 +175,12 @@ class Race:
         """Returns the contender that gave a sign, the better of two; drops those that failed."""
         done = sorted((one for one in self._running if one.opening.done()), key=lambda one: one.place)
         for contender in done:
-            error = contender.opening.exception()
-            if error is None and contender.has_spoken:
+            if contender.has_spoken:
                 self._running.remove(contender)
                 self._cancel_running()
                 return contender
             self._drop(contender)
+            error = contender.error
             if isinstance(error, GenerationError):
                 self.failures.append((contender.place, error))
             elif error is not None:
@@ -152,7 +195,7 @@ class Race:
 
     def _cancel_running(self) -> None:
         for contender in list(self._running):
-            contender.opening.cancel()
+            contender.cancel()
             self._drop(contender)
 
     def _drop(self, contender: Contender) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from enum import StrEnum
 from typing import Any
 
 from loguru import logger
 
 from agents.errors import UnreadableReply
-from agents.llm.chat import ChatMessage, ChatModel, Part, WordPair
+from agents.llm.chat import ChatMessage, ChatModel, Part, StreamWatch, WordPair
 from agents.llm.tools import Tool, ToolCall
 from agents.prompt_library import PromptedMessages, Prompts, load_shipped_prompts
 from agents.shapes import Shape
@@ -61,11 +60,9 @@ class StructuredModel:
         self._model = model
         self._prompts = prompts or load_shipped_prompts()
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
+    def stream(self, messages: Sequence[ChatMessage], *watches: StreamWatch) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
-        async with aclosing(self._model.stream(messages)) as pieces:
-            async for piece in pieces:
-                yield piece
+        return self._model.stream(messages, *watches)
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`. An unreadable reply is asked for once more, where as much time is left as it took.

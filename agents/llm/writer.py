@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import aclosing
 from typing import Protocol
 
 from agents.answering.claim_meaning import PassageMeaning
 from agents.answering.meaning import Meaning
-from agents.generator import PAGE, Claimed, Doubt, Piece, Request, Spent
+from agents.generator import PAGE, Claimed, Doubt, Piece, Request, Spent, TakePiece
 from agents.llm.chat import ChatMessage, ChatModel, Cut
 from agents.passages.quotable import is_safe_text
 from agents.passages.units import split_quotable_sentences
@@ -72,8 +72,8 @@ class ModelGenerator:
         self._max_chunk_chars = max_chunk_chars
         load_dictionary_names()  # half a second that no customer should wait for
 
-    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
-        """See `Generator.stream`. Without fragments nothing is asked and nothing written."""
+    async def write(self, request: Request, take: TakePiece) -> None:
+        """See `Generator.write`. Without fragments nothing is asked and nothing written."""
         if not request.chunks:
             return
         checker = SupportChecker(request.chunks, request.question, english=request.english, computed=request.computed)
@@ -83,48 +83,40 @@ class ModelGenerator:
         claimed = meant is not None
         reply = GroundedReply(checker, self._max_sources, request.question, before, doubts=doubts, claimed=claimed)
         scanner = MarkScanner()
-        cut, checking = False, 0.0
+        cut, ended, checking = False, False, 0.0
         async with aclosing(self._model.stream(self._build_messages(request))) as parts:
-            async for part in parts:
+            while not ended:
+                part = None if reply.failed else await anext(parts, None)
+                ended = part is None
                 if isinstance(part, Usage):
-                    yield Spent(part, model=self._model.name)
+                    take(Spent(part, model=self._model.name))
                 elif isinstance(part, Thinking):
-                    yield part
+                    take(part)
                 elif isinstance(part, Cut):
                     cut = True
                 else:
                     started = time.perf_counter()
-                    written = (reply.write_part(_convert_mark(said)) for said in scanner.scan_text(part))
-                    pieces = [piece for some in written for piece in await self._settle_doubts(some, request, meant)]
+                    for pieces in _write_part(part, scanner, reply, cut=cut):
+                        answer: bool | ClaimMeaning | None = None
+                        while (piece := _send_answer(pieces, answer)) is not None:
+                            answer = None
+                            if isinstance(piece, Claimed | Doubt):
+                                answer = await self._settle_doubt(piece, request, meant)
+                            else:
+                                take(piece)
                     checking += time.perf_counter() - started
-                    for piece in pieces:
-                        yield piece
-                    if reply.failed:
-                        break
-        started = time.perf_counter()
-        ending = (*(reply.write_part(said) for said in scanner.flush_rest()), reply.end_reply(cut=cut))
-        rest = [piece for some in ending for piece in await self._settle_doubts(some, request, meant)]
-        checking += time.perf_counter() - started
-        for piece in rest:
-            yield piece
-        yield Spent(Usage(), checking * 1000)
+        take(Spent(Usage(), checking * 1000))
 
-    async def _settle_doubts(self, pieces: Pieces, request: Request, meant: PassageMeaning | None) -> list[Piece]:
-        """Returns all pieces, with doubts answered by the model and claims embedded."""
-        settled = list[Piece]()
-        answer: bool | ClaimMeaning | None = None
-        with suppress(StopIteration):
-            while True:
-                piece = pieces.send(answer)
-                answer = None
-                if isinstance(piece, Claimed) and meant is not None:
-                    answer = await meant.embed_claim(piece.claim)
-                elif isinstance(piece, Doubt) and self._objections is not None:
-                    chunks = [request.get_chunk(number) for number in piece.fragments]
-                    answer = await self._objections.find_objection(piece.claim, request.question, chunks)
-                else:
-                    settled.append(piece)
-        return settled
+    async def _settle_doubt(
+        self, piece: Claimed | Doubt, request: Request, meant: PassageMeaning | None
+    ) -> bool | ClaimMeaning | None:
+        """Embeds a claim, or lets the model answer a doubt."""
+        if isinstance(piece, Claimed):
+            return await meant.embed_claim(piece.claim) if meant is not None else None
+        if self._objections is None:
+            return None
+        chunks = [request.get_chunk(number) for number in piece.fragments]
+        return await self._objections.find_objection(piece.claim, request.question, chunks)
 
     def _build_messages(self, request: Request) -> PromptedMessages:
         """Returns the rules, the conversation, then the fragments between marks that nobody can guess."""
@@ -149,6 +141,23 @@ class ModelGenerator:
         heading = " > ".join(dict.fromkeys(join_lines(part) for part in headings if part and is_safe_text(part)))
         label = f"[{number + 1}]" if number != PAGE else "[0]（顾客正在看的网页）"
         return f"{label} {heading}\n{format_prompt_text(chunk.text, self._max_chunk_chars, chunk.layout)}"
+
+
+def _write_part(part: str | None, scanner: MarkScanner, reply: GroundedReply, *, cut: bool) -> Iterator[Pieces]:
+    """Writes a part of the model's text into the reply; None ends it. cut: the text ended at a limit."""
+    if part is not None:
+        yield from (reply.write_part(_convert_mark(said)) for said in scanner.scan_text(part))
+        return
+    yield from (reply.write_part(said) for said in scanner.flush_rest())
+    yield reply.end_reply(cut=cut)
+
+
+def _send_answer(pieces: Pieces, answer: bool | ClaimMeaning | None) -> Piece | None:
+    """Sends the answer to the last piece, None for none, and returns the next piece; None at the end."""
+    try:
+        return pieces.send(answer)
+    except StopIteration:
+        return None
 
 
 def _convert_mark(said: str | Mark) -> str | Mark:

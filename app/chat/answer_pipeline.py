@@ -1,33 +1,32 @@
-"""From a question to the events of its answer, whoever asked."""
+"""From a question to its answer, whoever asked."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
 from loguru import logger
 
-from agents.base import stream_answer
+from agents.base import Emit, emit_answer
 from agents.decision import Decision
-from agents.markup import clean_events
+from agents.markup import EventCleaner, clean_answer
 from agents.pages import complete_from_page
 from agents.screening.types import Reason
 from agents.search_context import build_part_context, build_search_context
 from agents.turn_evidence import TurnEvidence
-from agents.types import Answer, Done, Findings, Meta, Outcome, Question, Routed, SubQuestion, Usage
+from agents.types import Answer, AnswerEvent, Findings, Meta, Outcome, Question, Routed, SubQuestion, Usage
 from agents.understanding.spelling import correct_spelling
 from agents.understanding.utterance import RewriteKind
 from app.chat.account import Account
 from app.chat.evidence import Team, collect_evidence
-from app.chat.flight import Events
 from app.chat.guard import Guard, Rejected
 from app.metrics import Metrics
 from knowledge import continuity
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
-from knowledge.tracing import run_in_span, start_span
+from knowledge.tracing import start_span
 from knowledge.types import QuestionVectors, Vector
 
 
@@ -53,15 +52,14 @@ class AnswerPipeline:
         self._teams = teams
         self._metrics = metrics
 
-    async def run(self, tenant: str, question: Question) -> Events:
+    async def run(self, tenant: str, question: Question, emit: Emit) -> Answer:
         """See `Agent.run`. The embedding of the message and, in a conversation, of it behind what was talked about,
         serve all that follows them; what can do without is done meanwhile.
         """
-        async with self._teams(tenant) as team, aclosing(self._answer_with_team(tenant, team, question)) as events:
-            async for event in events:
-                yield event
+        async with self._teams(tenant) as team:
+            return await self._answer_with_team(tenant, team, question, emit)
 
-    async def _answer_with_team(self, tenant: str, team: Team, question: Question) -> Events:
+    async def _answer_with_team(self, tenant: str, team: Team, question: Question, emit: Emit) -> Answer:
         account = Account()
         with start_span("read"):
             heard = await self.read(team, question, account)
@@ -69,10 +67,8 @@ class AnswerPipeline:
             reply = await self._guard.build_reply(tenant, question, Rejected(heard.rejected))
             self._metrics.add_rejection(tenant, heard.rejected)
             answer = account.complete_answer(Answer(reply, Outcome.REJECTED, "rejected", "screening"))
-            async for event in stream_answer(answer):
-                yield event
             self._metrics.add_answer(tenant, answer)
-            return
+            return emit_answer(answer, emit)
         turn, decision = await self.decide(heard, account)
         self._metrics.add_route(tenant, turn.route)
         account.add_usage(Usage(), turn.route.degraded)
@@ -80,18 +76,21 @@ class AnswerPipeline:
         if len(decision.intents) > 1:  # who else speaks answers some of the questions
             question = replace(question, sub_questions=tuple(one for one in question.sub_questions if one.by_model))
         intent = "+".join(decision.intents)
-        yield Routed(question.utterance, turn.route, decision, turn.retrieval, team.basis)
-        acting = run_in_span(
-            team.roster.run(question, turn.findings, decision.intents), start_span("agent", {"yingda.intent": intent})
-        )
-        async with aclosing(clean_events(acting)) as events:
-            async for event in events:
-                if isinstance(event, Meta):
-                    event = Meta(event.agent, intent)
-                elif isinstance(event, Done):
-                    event = Done(account.complete_answer(replace(event.answer, intent=intent, decision=decision)))
-                    self._metrics.add_answer(tenant, event.answer)
-                yield event
+        emit(Routed(question.utterance, turn.route, decision, turn.retrieval, team.basis))
+        cleaner = EventCleaner()
+
+        def emit_cleaned(event: AnswerEvent) -> None:
+            shown = cleaner.clean_event(Meta(event.agent, intent) if isinstance(event, Meta) else event)
+            if shown is not None:
+                emit(shown)
+
+        with start_span("agent", {"yingda.intent": intent}):
+            answer = await team.roster.run(question, turn.findings, decision.intents, emit_cleaned)
+        if (rest := cleaner.finish()) is not None:
+            emit(rest)
+        answer = account.complete_answer(replace(clean_answer(answer), intent=intent, decision=decision))
+        self._metrics.add_answer(tenant, answer)
+        return answer
 
     async def read(self, team: Team, question: Question, account: Account) -> PreparedMessage:
         """Prepares a message for the search: embeds it, corrects its typos, splits it into its questions and screens

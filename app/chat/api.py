@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, suppress
 from dataclasses import replace
+from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from app.chat.flight import Flight
+from app.chat.event_format import encode_item, encode_kept_response
+from app.chat.flight import Flight, fly_turn, send_flight
 from app.chat.parts import get_container
 from app.chat.schemas import ChatRequest, ChatResponse
-from app.chat.stream import HEADERS, encode_frames, encode_kept_response, stream_with_pings
-from app.chat.streams import OpenStream, build_stream_response
+from app.chat.turn_response import HEADERS, MEDIA_TYPE, TurnResponse
 from app.chat.types import ChatEvent, TurnDone
 from app.errors import Forbidden, Overloaded, RateLimited, describe
 from app.http.context import read_traceparent
@@ -68,48 +67,35 @@ async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -
 
 
 async def _open_stream(message: Message, key: RetryKey | None, request: Request, lease: Lease) -> Response:
+    run_turn = get_container(request).chat.run_turn
     if key is None:
-        return await _stream_response(_record_turn(message, request), request, lease)
-    retries = get_container(request).retries
-    attempt = await retries.begin(key)
-    if isinstance(attempt, KeptResponse):
-        return OpenStream(encode_kept_response(attempt), lease, HEADERS | REPLAYED)
-    flight: Flight[ChatEvent] = Flight(_record_turn(replace(message, attempt=attempt), request))
-    retries.keep(_run_to_end(flight, attempt))
-    return await _stream_response(flight.follow(), request, lease)
+        run = partial(run_turn, message)
+    else:
+        retries = get_container(request).retries
+        attempt = await retries.begin(key)
+        if isinstance(attempt, KeptResponse):
+            lease.release()
+            return Response(encode_kept_response(attempt), media_type=MEDIA_TYPE, headers=HEADERS | REPLAYED)
+        flight = fly_turn(partial(run_turn, replace(message, attempt=attempt)))
+        retries.keep(_run_to_end(flight, attempt))
+        run = partial(send_flight, flight)
+    encode = partial(encode_item, request_id=request_id_of(request))
+    return TurnResponse(run, encode, request, lease, get_container(request).startup.draining, _REFUSALS)
 
 
 async def _run_to_end(flight: Flight[ChatEvent], attempt: RequestAttempt) -> None:
     """Follows a turn to its end even if its client leaves, and keeps its result."""
     done = None
     async with attempt:
-        with suppress(Exception):  # noted where it is raised, and told to the client, who follows the same events
-            async for event in flight.follow():
-                done = event if isinstance(event, TurnDone) else done
+        with flight.follow() as follower:
+            try:
+                while (event := await follower.read_event()) is not None:
+                    done = event if isinstance(event, TurnDone) else done
+            except Exception as error:  # told to the client, who follows the same events, and logged where it is told
+                if flight.present == 1:
+                    log_error(error, describe(error))
         if done is not None:
             await attempt.finish(done.reply)
-
-
-async def _stream_response(events: AsyncIterator[ChatEvent], request: Request, lease: Lease) -> Response:
-    items = stream_with_pings(events, get_container(request).startup.draining)
-    return await build_stream_response(
-        items, request, lambda items: encode_frames(items, request_id_of(request)), lease, _REFUSALS
-    )
-
-
-async def _record_turn(message: Message, request: Request) -> AsyncGenerator[ChatEvent, None]:
-    """Yields the events of the turn, and records the outcome for the access log and an error for the error log: the
-    status of the response was sent already.
-    """
-    try:
-        async with aclosing(get_container(request).chat.stream_events(message)) as events:
-            async for event in events:
-                if isinstance(event, TurnDone):
-                    request.state.outcome = event.answer.outcome.value
-                yield event
-    except Exception as error:
-        log_error(error, describe(error))
-        raise
 
 
 async def _build_message(body: ChatRequest, request: Request, tenant: str) -> tuple[Message, RetryKey | None]:

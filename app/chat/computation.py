@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
-
+from agents.base import Emit
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
-from agents.types import Question
+from agents.types import Answer, Question
 from agents.wording.catalogue import say
 from app.chat.answer_pipeline import AnswerPipeline
-from app.chat.flight import Events
 from app.errors import QueueTimeout
 from app.limits.slots import TurnSlots
 from app.limits.types import LimitKind
@@ -27,7 +25,7 @@ class ComputationPool:
         self._urgent = urgent
         self._metrics = metrics
 
-    async def run(self, message: Message, question: Question) -> Events:
+    async def run(self, message: Message, question: Question, emit: Emit) -> Answer:
         """See `Agent.run`. Raises QueueTimeout besides."""
         urgent = False
 
@@ -39,14 +37,10 @@ class ComputationPool:
         sender = message.sender.key, message.sender.address
         try:
             async with self._slots.open_slot(message.tenant, sender, get_patience):
-                async with aclosing(self._answering.run(message.tenant, question)) as events:
-                    async for event in events:
-                        yield event
-                return
+                return await self._answering.run(message.tenant, question, emit)
         except QueueTimeout as error:
             if not urgent:
                 self._metrics.add_limited(message.tenant, LimitKind.QUEUE_TIMEOUT)
                 error.message = say("too_busy", is_reply_english(question, TenantProfile()))
                 raise
-        async for event in self._urgent.run(question):
-            yield event
+        return await self._urgent.run(question, emit)

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from cachetools import TLRUCache
 
-from agents.base import get_final_answer
+from agents.base import Emit
 from agents.types import GIVEN, Answer, AnswerEvent, Done, Evidence, Meta, Page, Question, Source, Token, Usage
-from app.chat.flight import Events, Flight
+from app.chat.flight import Flight
 from app.chat.shared_answers import CacheLookup, SharedAnswer, SharedAnswers
 from app.conversations.questions import normalize_question
 from app.metrics import CacheStats
@@ -25,6 +25,8 @@ KEPT_OUTCOMES = GIVEN
 # Agents whose answers are everybody's; one that looks at a customer's own data must not be here.
 KEPT_AGENTS = frozenset({"curated", "knowledge", "chitchat"})
 
+# Computes an answer and emits its events, all but the last.
+Compute = Callable[[Emit], Awaitable[Answer]]
 NOT_LOOKED = CacheLookup(None, None)
 
 
@@ -65,11 +67,20 @@ class CachedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CacheResult:
-    """The events of an answer. cached: they cost this turn no computation; whole: nor any waiting."""
+    """An answer to follow. cached: it cost this turn no computation; whole: nor any waiting."""
 
-    events: Events
+    flight: Flight[AnswerEvent]
     cached: bool
     whole: bool = False
+
+
+def fly(compute: Compute) -> Flight[AnswerEvent]:
+    """Begins to compute an answer that nobody keeps."""
+
+    async def compute_all(emit: Emit) -> None:
+        emit(Done(await compute(emit)))
+
+    return Flight(compute_all)
 
 
 class HotCache:
@@ -95,14 +106,14 @@ class HotCache:
         self._flights: dict[CacheKey, Flight[AnswerEvent]] = {}
         self._stats: dict[str, CacheStats] = {}
 
-    async def serve_answer(self, tenant: str, question: Question, compute: Callable[[], Events]) -> CacheResult:
+    async def serve_answer(self, tenant: str, question: Question, compute: Compute) -> CacheResult:
         """The answer that is kept, the one that is being computed, or a new one.
 
         question: without history and personal data. compute: is called when nobody computes it yet.
         """
         version = await self._version(tenant) if self.max_size else None
         if version is None or version.size == 0:
-            return CacheResult(compute(), cached=False)
+            return CacheResult(fly(compute), cached=False)
         key = CacheKey(
             tenant,
             version,
@@ -118,19 +129,19 @@ class HotCache:
                 kept.move_to_end(shared)
             stats.hits += 1
             stats.save(1, entry.milliseconds, entry.usage)
-            return CacheResult(_stream_events(entry.events), cached=True, whole=True)
+            return CacheResult(Flight(None, entry.events), cached=True, whole=True)
         looked = NOT_LOOKED
         if self._find_flight(key) is None:
             looked = await self._find_answer(shared)
         if (elsewhere := looked.found) is not None:
             stats.hits += 1
             stats.save(1, elsewhere.milliseconds, elsewhere.answer.usage)
-            return CacheResult(_stream_events(_build_events(elsewhere)), cached=True, whole=True)
+            return CacheResult(Flight(None, build_events(elsewhere.answer)), cached=True, whole=True)
         if (flight := self._find_flight(key)) is not None:
             stats.shared += 1
-            return CacheResult(flight.follow(), cached=True)
+            return CacheResult(flight, cached=True)
         stats.misses += 1
-        return CacheResult(self._start(key, compute, looked.epoch).follow(), cached=False)
+        return CacheResult(self._start(key, compute, looked.epoch), cached=False)
 
     def get_stats(self, tenant: str) -> CacheStats:
         """Returns the counts of a tenant."""
@@ -177,21 +188,20 @@ class HotCache:
     async def _find_answer(self, key: CacheKey) -> CacheLookup:
         return NOT_LOOKED if self._shared is None else await self._shared.get(key)
 
-    def _start(self, key: CacheKey, compute: Callable[[], Events], epoch: str | None) -> Flight[AnswerEvent]:
-        async def compute_events() -> Events:
-            started, told = time.perf_counter(), list[AnswerEvent]()
-            async for event in compute():
-                told.append(event)
-                if isinstance(event, Done):  # whoever has it leaves, and with the last of them what is under way ends
-                    milliseconds = (time.perf_counter() - started) * 1000
-                    await self._keep_answer(key, flight, told, milliseconds, epoch)
-                yield event
+    def _start(self, key: CacheKey, compute: Compute, epoch: str | None) -> Flight[AnswerEvent]:
+        async def compute_and_keep(emit: Emit) -> None:
+            started = time.perf_counter()
+            answer = await compute(emit)
+            milliseconds = (time.perf_counter() - started) * 1000
+            # Before the last event: whoever has that one leaves, and with the last of them what is under way ends.
+            await self._keep_answer(key, flight, answer, milliseconds, epoch)
+            emit(Done(answer))
 
         def forget_flight() -> None:
             if self._flights.get(key) is flight:
                 del self._flights[key]
 
-        flight = self._flights[key] = Flight(compute_events())
+        flight = self._flights[key] = Flight(compute_and_keep)
         flight.add_end_callback(forget_flight)
         return flight
 
@@ -199,28 +209,26 @@ class HotCache:
         self,
         key: CacheKey,
         flight: Flight[AnswerEvent],
-        events: Sequence[AnswerEvent],
+        answer: Answer,
         milliseconds: float,
         epoch: str | None,
     ) -> None:
         """Stores the answer under the revision that was searched, unless the configuration changed meanwhile or the
         entry was invalidated.
         """
-        answer = get_final_answer(events)
         self.get_stats(key.tenant).save(flight.followed - 1, milliseconds, answer.usage)
         version = await self._version(key.tenant)
         if not _is_keepable(answer) or version.config != key.version.config or self._flights.get(key) is not flight:
             return
-        searched = [event.retrieval for event in events if isinstance(event, Evidence)]
+        searched = [event.retrieval for event in flight.events if isinstance(event, Evidence)]
         revision = searched[-1].revision if searched else key.version.revision
         documents = frozenset(
             [candidate.chunk.document.id for retrieval in searched for candidate in retrieval.passing_candidates]
             + [source.document_id for source in answer.sources if isinstance(source, Source)]
         )
         key = key._replace(version=version._replace(revision=revision), caller="")
-        meta = next(event for event in events if isinstance(event, Meta))
-        kept = SharedAnswer(answer, meta.agent, meta.intent, documents, milliseconds, epoch or "")
-        self._entries[key] = CachedAnswer(_build_events(kept), documents, milliseconds, answer.usage)
+        kept = SharedAnswer(answer, documents, milliseconds, epoch or "")
+        self._entries[key] = CachedAnswer(build_events(answer), documents, milliseconds, answer.usage)
         self._make_room(key)
         if self._shared is not None and epoch is not None:
             await self._shared.put(key, kept, self._get_ttl(key))
@@ -240,9 +248,9 @@ class HotCache:
         return self.ttl if key.version.ttl is None else key.version.ttl
 
 
-def _build_events(kept: SharedAnswer) -> tuple[AnswerEvent, ...]:
-    """Builds the events of a stored answer. It comes as one piece: there is nothing to wait for word by word."""
-    return Meta(kept.agent, kept.intent), Token(kept.answer.reply), Done(kept.answer)
+def build_events(answer: Answer) -> tuple[AnswerEvent, ...]:
+    """Builds the events of a finished answer. It comes as one piece: there is nothing to wait for word by word."""
+    return Meta(answer.agent, answer.intent), Token(answer.reply), Done(answer)
 
 
 def _is_keepable(answer: Answer) -> bool:
@@ -250,8 +258,3 @@ def _is_keepable(answer: Answer) -> bool:
         answer.proposal or answer.handoff or answer.computed
     )
     return answer.outcome in KEPT_OUTCOMES and answer.agent in KEPT_AGENTS and shared and not answer.degraded
-
-
-async def _stream_events(events: Iterable[AnswerEvent]) -> Events:
-    for event in events:
-        yield event

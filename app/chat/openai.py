@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from app.chat.openai_format import MODEL, PING, ChunkWriter, build_completion, build_failure
+from app.chat.openai_format import MODEL, ChunkWriter, build_completion
 from app.chat.openai_schemas import CompletionRequest
 from app.chat.parts import Wiring, get_container
-from app.chat.stream import Items, stream_with_pings
-from app.chat.streams import build_stream_response
-from app.chat.types import TurnDone
-from app.errors import NotFound, describe
+from app.chat.turn_response import TurnResponse
+from app.errors import NotFound
 from app.http.context import read_traceparent
 from app.http.deps import TenantId, TurnTenant, read_proof
-from app.http.error_handlers import log_error, request_id_of
+from app.http.error_handlers import request_id_of
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.ids import create_id
@@ -43,8 +40,8 @@ async def create_completion(body: CompletionRequest, request: Request, tenant: T
     include_usage = body.stream_options is not None and body.stream_options.include_usage
     writer = ChunkWriter(limits, include_usage=include_usage, ignored=ignored)
     lease = await wiring.limits.open_stream(tenant, message.sender, message.text)
-    items = stream_with_pings(wiring.chat.stream_events(message), wiring.startup.draining)
-    return await build_stream_response(items, request, lambda items: _stream_chunks(items, writer, request), lease)
+    run, draining = partial(wiring.chat.run_turn, message), wiring.startup.draining
+    return TurnResponse(run, writer.write_frames, request, lease, draining)
 
 
 @router.get("/models")
@@ -58,23 +55,6 @@ async def get_model(model: str, tenant: TenantId) -> dict[str, Any]:
     """The one model there is."""
     _require(model)
     return MODEL
-
-
-async def _stream_chunks(items: Items, writer: ChunkWriter, request: Request) -> AsyncGenerator[str, None]:
-    """Yields the frames of a turn; closing this cancels the work."""
-    async with aclosing(items):
-        async for item in items:
-            if item is None:
-                yield PING
-            elif isinstance(item, Exception):
-                description = describe(item)
-                log_error(item, description)
-                yield build_failure(description)
-            else:
-                if isinstance(item, TurnDone):
-                    request.state.outcome = item.answer.outcome.value
-                if frames := writer.write_frames(item):
-                    yield frames
 
 
 async def _build_message(body: CompletionRequest, request: Request, tenant: str) -> Message:

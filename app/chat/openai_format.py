@@ -11,7 +11,7 @@ import orjson
 from agents.types import Replace, Settled, Token, Usage
 from app.chat.openai_limits import Finish, ReplyLimits
 from app.chat.types import ChatEvent, TurnDone, TurnStarted
-from app.errors import Description
+from app.errors import describe
 
 # The one model there is, as models are described.
 MODEL: dict[str, Any] = {"id": "yingda", "object": "model", "created": 0, "owned_by": "yingda"}
@@ -63,11 +63,15 @@ class ChunkWriter:
         self._head: dict[str, Any] = {}
         self._reply = self._sent = ""
 
-    def write_frames(self, event: ChatEvent) -> str:
-        """Writes the frames for one event of the turn; often none."""
-        match event:
+    def write_frames(self, item: ChatEvent | Exception | None) -> str:
+        """Writes the frames for one event of the turn, often none, for the error that ends it, or for a ping."""
+        match item:
+            case None:
+                return PING
+            case Exception():  # clients raise it as an error
+                return _build_frame(describe(item).build_openai_body())
             case TurnStarted():
-                self._head = _build_head(event.message_id, "chat.completion.chunk")
+                self._head = _build_head(item.message_id, "chat.completion.chunk")
                 return self._write_chunk([_build_choice({"role": "assistant", "content": ""})])
             case Token(text):
                 self._reply += text
@@ -78,7 +82,7 @@ class ChunkWriter:
                 unsent, self._sent = settled[len(self._sent) :], max(settled, self._sent, key=len)
                 return self._write_text(unsent)
             case TurnDone():
-                return self._write_done(event)
+                return self._write_done(item)
         return ""
 
     def _write_done(self, done: TurnDone) -> str:
@@ -98,11 +102,6 @@ class ChunkWriter:
     def _write_chunk(self, choices: list[dict[str, Any]], **fields: Any) -> str:
         always = {"usage": None} if self._include_usage else {}
         return _build_frame(self._head | {"choices": choices} | always | fields)
-
-
-def build_failure(description: Description) -> str:
-    """Builds the last frame of a stream that broke; clients raise it as an error."""
-    return _build_frame(description.build_openai_body())
 
 
 def _build_frame(data: dict[str, Any]) -> str:

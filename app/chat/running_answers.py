@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Replace, Token
 from agents.verification.marks import strip_marks
+from app.chat.flight import Follower
 from app.turns.types import Claim
 from app.types import Proof, SessionKey
 
@@ -24,15 +24,15 @@ class RunningAnswer:
     written: str = ""
     stopped: bool = False
     ended: bool = False
-    _waiting: asyncio.Timeout | None = None
+    _follower: Follower[AnswerEvent] | None = None
 
     def stop(self) -> bool:
         """Stops the answer; False where it was complete already."""
         if self.ended:
             return False
         self.stopped = True
-        if self._waiting is not None:
-            self._waiting.reschedule(asyncio.get_running_loop().time())
+        if self._follower is not None:
+            self._follower.cut_short(self._build_ending())
         return True
 
     def is_opened_by(self, proof: Proof) -> bool:
@@ -41,34 +41,13 @@ class RunningAnswer:
         """
         return bool(self.claim.issued) and hmac.compare_digest(self.claim.issued.encode(), proof.token.encode())
 
-    def follow(self, events: AsyncGenerator[AnswerEvent], *, whole: bool = False) -> AsyncGenerator[AnswerEvent]:
-        """Yields the events until they end, or until the answer is stopped; then it ends with what was written so far.
-        whole: the answer is there as a whole, so there is nothing to stop.
+    def follow(self, follower: Follower[AnswerEvent], *, whole: bool = False) -> None:
+        """Lets a stop cut the events short for this follower. whole: the answer is there as a whole, so there is
+        nothing to stop.
         """
-        self.ended = whole
-        return events if whole else self._stream_until_stopped(events)
-
-    async def _stream_until_stopped(self, events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:
-        while not self.ended and not self.stopped:
-            try:
-                async with asyncio.timeout(None) as self._waiting:
-                    event = await anext(events)
-            except StopAsyncIteration:
-                return
-            except TimeoutError:
-                if self.stopped:
-                    break
-                raise
-            finally:
-                self._waiting = None
-            self._record_event(event)
-            yield event
-        if self.stopped:
-            yield self.meta
-            answer = self.build_answer()
-            if answer.reply != self.written:
-                yield Replace(answer.reply)
-            yield Done(answer)
+        self.ended, self._follower = whole, follower
+        if self.stopped and not whole:
+            follower.cut_short(self._build_ending())
 
     def build_answer(self) -> Answer:
         """Builds the answer that is stored for a stopped turn. It has no citation marks, since the sources are known at
@@ -78,7 +57,8 @@ class RunningAnswer:
             strip_marks(self.written), Outcome.PARTIALLY_ANSWERED, self.meta.intent, self.meta.agent, stopped=True
         )
 
-    def _record_event(self, event: AnswerEvent) -> None:
+    def record_event(self, event: AnswerEvent) -> None:
+        """Takes note of what the customer is about to see."""
         match event:
             case Meta():
                 self.meta = event
@@ -88,6 +68,12 @@ class RunningAnswer:
                 self.written = text
             case Done():
                 self.ended = True
+
+    def _build_ending(self) -> list[AnswerEvent]:
+        """Returns the events that end the answer with what was written so far."""
+        answer = self.build_answer()
+        changed = [Replace(answer.reply)] if answer.reply != self.written else []
+        return [self.meta, *changed, Done(answer)]
 
 
 class RunningAnswers:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-from agents.base import stream_answer
+from agents.base import Emit
 from agents.dialogue import ATTACHMENT, add_turn
 from agents.llm.calls import record_calls
 from agents.screening.types import Reason
@@ -19,13 +20,13 @@ from app.attachments.service import AttachmentService
 from app.attachments.types import PICTURE_SENT, build_display_text
 from app.chat.account import Account
 from app.chat.computation import ComputationPool
-from app.chat.flight import Events, Flight
+from app.chat.flight import Flight
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
-from app.chat.hot_cache import CacheResult, HotCache
+from app.chat.hot_cache import CacheResult, Compute, HotCache, build_events, fly
 from app.chat.running_answers import RunningAnswers
 from app.chat.session import Sessions
-from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
+from app.chat.types import ChatEvent, SendEvent, TurnDone, TurnHandoff, TurnStarted
 from app.contacts.places import read_place
 from app.conversations.access import Access
 from app.conversations.rows import find_rows_owner
@@ -40,7 +41,6 @@ from app.telemetry.service import Turns, begin_nothing
 from app.turns.types import Claim, Message, NewTurn, Opening, TurnTrace
 from app.types import SessionKey, Side
 from knowledge.text import clean
-from knowledge.tracing import run_within
 from knowledge.types import Retrieval
 
 
@@ -79,23 +79,19 @@ class ChatService:
 
     async def answer_message(self, message: Message) -> TurnDone:
         """Runs a whole turn and returns its last event."""
-        done = None
-        async for event in self._run_turn(
-            message, _Turn(message, self._metrics, self._spans, unseen=message.new_session)
-        ):
-            if isinstance(event, TurnDone):
-                done = event
-        if done is None:
+        turn = _Turn(message, self._metrics, self._spans, unseen=message.new_session)
+        await self._run_turn(message, turn, _send_nowhere)
+        if turn.done is None:
             raise RuntimeError("a turn ended without its final event")
-        return done
+        return turn.done
 
-    def stream_events(self, message: Message) -> AsyncGenerator[ChatEvent, None]:
-        """Runs a turn and yields its events: TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError, since
+    async def run_turn(self, message: Message, send: SendEvent) -> None:
+        """Runs a turn and sends its events: TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError, since
         an outage is no answer, and Forbidden where the conversation is somebody else's.
         """
-        return self._run_turn(message, _Turn(message, self._metrics, self._spans))
+        await self._run_turn(message, _Turn(message, self._metrics, self._spans), send)
 
-    async def _run_turn(self, message: Message, turn: _Turn) -> AsyncGenerator[ChatEvent, None]:
+    async def _run_turn(self, message: Message, turn: _Turn, send: SendEvent) -> None:
         session_id = "" if message.new_session else message.session_id
         async with self._limits.open_turn(
             message.tenant, message.sender, session_id, message.text
@@ -106,10 +102,9 @@ class ChatService:
                 turn.account.record_step("guard")
                 if not checked.utterance.original:
                     assert checked.rejected is not None
-                    async for notice in turn.stream_rejection(
-                        checked.rejected, await self._reply_to_rejected(message, checked.rejected)
-                    ):
-                        yield notice
+                    told = await self._reply_to_rejected(message, checked.rejected)
+                    for notice in turn.reject(checked.rejected, told):
+                        await send(notice)
                     return
                 async with self._sessions.lock_session(message):
                     message = await self._claim_session(message, turn)
@@ -117,22 +112,20 @@ class ChatService:
                     checked = checked.fill_text(message)
                     utterance = checked.utterance
                     again = False
-                    while not turn.finished:  # once more when the session changed hands before the end
+                    while turn.done is None:  # once more when the session changed hands before the end
                         held = await self._desk.decide_before_answer(message, utterance, again=again)
                         again = True
                         if held is not None:
-                            events = self._forward_to_desk(message, utterance, held, turn)
+                            await self._forward_to_desk(message, utterance, held, turn, send)
                         elif checked.rejected is not None:
                             waiting = await self._desk.get_waiting_state(message, utterance)
                             if self._desk.is_silent(message):  # somebody accepted meanwhile, and reads it
                                 continue
                             told = await self._reply_to_rejected(message, checked.rejected)
-                            events = turn.stream_rejection(checked.rejected, told, waiting)
+                            for notice in turn.reject(checked.rejected, told, waiting):
+                                await send(notice)
                         else:
-                            events = self._answer_with_agents(message, utterance, turn)
-                        async with aclosing(events):
-                            async for event in events:
-                                yield event
+                            await self._answer_with_agents(message, utterance, turn, send)
 
     async def _claim_session(self, message: Message, turn: _Turn) -> Message:
         """Checks the claim on the session while no other turn of it runs: of two turns that begin it, one wins. Raises
@@ -170,45 +163,44 @@ class ChatService:
     async def _reply_to_rejected(self, message: Message, rejected: Rejected) -> str:
         return await self._guard.build_reply(message.tenant, Question(Utterance(message.text)), rejected)
 
-    async def _answer_with_agents(
-        self, message: Message, utterance: Utterance, turn: _Turn
-    ) -> AsyncGenerator[ChatEvent]:
+    async def _answer_with_agents(self, message: Message, utterance: Utterance, turn: _Turn, send: SendEvent) -> None:
         """Answers by the agents, unless a person takes the session meanwhile."""
         with self._stops.track_answer(SessionKey(message.tenant, message.session_id), turn.claim) as running:
             question, served = await self._get_answer(message, utterance, turn)
-            if turn.spoken:
-                yield Replace("")
-            said = running.follow(served.events, whole=served.whole)
-            async with aclosing(served.events), aclosing(said) as events:
-                async for event in events:
+            with served.flight.follow() as follower:
+                running.follow(follower, whole=served.whole)
+                if turn.spoken:
+                    await send(Replace(""))
+                while (event := await follower.read_event()) is not None:
+                    running.record_event(event)
                     if self._desk.is_silent(message):
                         return
                     if isinstance(event, Meta):
                         if not turn.begun:
-                            yield turn.build_started(event)
+                            await send(turn.build_started(event))
                     elif isinstance(event, Routed):
                         turn.routed = event
                         # Kept is what a model read; typos and this page's subject are of no use to later turns.
                         model = event.utterance.get_rewrite(RewriteKind.MODEL)
                         understood = question.utterance.add_rewrite(model, RewriteKind.MODEL)
                         question = replace(question, utterance=understood)
-                        yield event
+                        await send(event)
                     elif isinstance(event, Done):
                         decided = await self._desk.decide_after_answer(message, question, event.answer)
                         done = turn.build_done(decided.answer, cached=served.cached, handoff=decided.queue)
                         if await self._persist_turn(message, question, turn, done, decided.opening):
                             if decided.added:
-                                yield Token(decided.added)
+                                await send(Token(decided.added))
                             if decided.queue is not None:
-                                yield TurnHandoff(decided.queue)
-                            yield done
+                                await send(TurnHandoff(decided.queue))
+                            await send(done)
                     else:
                         turn.note_event(event)
-                        yield event
+                        await send(event)
 
     async def _forward_to_desk(
-        self, message: Message, utterance: Utterance, held: DeskReply, turn: _Turn
-    ) -> AsyncGenerator[ChatEvent]:
+        self, message: Message, utterance: Utterance, held: DeskReply, turn: _Turn, send: SendEvent
+    ) -> None:
         """Forwards the message to the person who has the session, or will have it. What the bot began to say is
         withdrawn.
         """
@@ -216,10 +208,10 @@ class ChatService:
         question = Question(utterance, caller=message.caller)
         if await self._persist_turn(message, question, turn, done, for_desk=held.forward):
             if not turn.begun:
-                yield turn.build_started(Meta(held.answer.agent, held.answer.intent))
-            yield Replace(held.answer.reply) if turn.spoken else Token(held.answer.reply)
-            yield TurnHandoff(held.queue)
-            yield done
+                await send(turn.build_started(Meta(held.answer.agent, held.answer.intent)))
+            await send(Replace(held.answer.reply) if turn.spoken else Token(held.answer.reply))
+            await send(TurnHandoff(held.queue))
+            await send(done)
 
     async def _get_answer(self, message: Message, utterance: Utterance, turn: _Turn) -> tuple[Question, CacheResult]:
         """Gets the answer from the cache where everybody may be told the same, else computes it for this customer.
@@ -227,7 +219,7 @@ class ChatService:
         """
         if not turn.within_limits:
             question = Question(utterance, caller=message.caller, sender=message.sender, session=message.session_id)
-            return question, CacheResult(self._limits.urgent.run(question), cached=False)
+            return question, CacheResult(fly(partial(self._limits.urgent.run, question)), cached=False)
         if message.attached and not message.text.strip():
             return await self._confirm_attachment(message, utterance)
         if await self._can_share_answer(message, utterance.reading):
@@ -236,15 +228,15 @@ class ChatService:
             )
             with turn.span.start_child("cache"):
                 served = await self._hot_cache.serve_answer(
-                    message.tenant, question, lambda: turn.stream_computed(self._computing.run(message, question))
+                    message.tenant, question, turn.record_computation(partial(self._computing.run, message, question))
                 )
             turn.account.record_step("cache")
             return question, served
         with turn.span.start_child("history"):
             question = await self._history.build_question(message, utterance)
         turn.account.record_step("history")
-        flight = Flight(turn.stream_computed(self._computing.run(message, question)))
-        return question, CacheResult(flight.follow(), cached=False)
+        compute = turn.record_computation(partial(self._computing.run, message, question))
+        return question, CacheResult(fly(compute), cached=False)
 
     async def _confirm_attachment(self, message: Message, utterance: Utterance) -> tuple[Question, CacheResult]:
         """Confirms an attachment that came without a question; the next message may ask about it."""
@@ -252,7 +244,7 @@ class ChatService:
         key = "picture_received" if message.attached[0].is_picture else "file_received"
         reply = await self._guard.say(message.tenant, question, key)
         answer = Answer(reply, Outcome.ANSWERED, ATTACHMENT, ATTACHMENT)
-        return replace(question, utterance=utterance), CacheResult(stream_answer(answer), cached=False)
+        return replace(question, utterance=utterance), CacheResult(Flight(None, build_events(answer)), cached=False)
 
     async def _can_share_answer(self, message: Message, reading: Reading) -> bool:
         """Whether everybody may be told the same answer: nothing was said before, no page is in view, and the
@@ -352,7 +344,8 @@ class _Turn:
         self.claim = Claim()
         self.spoken = False
         """Whether a piece of a reply was given out."""
-        self.finished = False
+        self.done: TurnDone | None = None
+        """The last event, once the turn was kept or rejected."""
         self.routed: Routed | None = None
         self._searched: Retrieval | None = None
         self._calls: list[ModelCall] = []
@@ -378,13 +371,16 @@ class _Turn:
         inside = self._message.proof.trusted
         return TurnDone(*ids, answer, timings, cached, handoff, self.claim.issued, inside)
 
-    async def stream_computed(self, events: Events) -> Events:
-        """Yields the events of an answer that is computed for this turn, perhaps also cached for others, and records
-        its calls to models.
+    def record_computation(self, compute: Compute) -> Compute:
+        """Returns the computation of an answer for this turn, perhaps also kept for others, with its calls to models
+        recorded.
         """
-        async with aclosing(run_within(events, self.span.enter, lambda: record_calls(self._record_call))) as told:
-            async for event in told:
-                yield Done(replace(event.answer, origin=self._message_id)) if isinstance(event, Done) else event
+
+        async def compute_recorded(emit: Emit) -> Answer:
+            with self.span.enter(), record_calls(self._record_call):
+                return replace(await compute(emit), origin=self._message_id)
+
+        return compute_recorded
 
     @contextmanager
     def record_span(self) -> Iterator[None]:
@@ -411,7 +407,7 @@ class _Turn:
         return TurnTrace(routed.route, searched, answer.model, answer.usage, routed.basis, calls)
 
     def record_persisted(self, done: TurnDone) -> None:
-        self.finished = True
+        self.done = done
         tenant, total = self._message.tenant, self.account.total_ms
         self._metrics.add_stages(tenant, {"persist": round(total - done.timings_ms["total"], 3)})
         self._metrics.add_turn(tenant, done.answer, cached=done.cached, total_ms=total)
@@ -429,21 +425,19 @@ class _Turn:
             }
         )
 
-    async def stream_rejection(
-        self, rejected: Rejected, reply: str, waiting: QueueState | None = None
-    ) -> AsyncGenerator[ChatEvent]:
-        """Yields the events of a rejected message. It is not stored and begins no session. waiting: the place in the
-        queue of a customer who waits for a person.
+    def reject(self, rejected: Rejected, reply: str, waiting: QueueState | None = None) -> Sequence[ChatEvent]:
+        """Ends the turn of a rejected message, and returns its events. It is not stored and begins no session. waiting:
+        the place in the queue of a customer who waits for a person.
         """
         self.claim = Claim()
         answer = Answer(reply=reply, outcome=Outcome.REJECTED, intent="rejected", agent="guard")
-        done = self.build_done(answer, cached=False, handoff=waiting)
+        self.done = self.build_done(answer, cached=False, handoff=waiting)
         self._metrics.add_rejection(self._message.tenant, rejected.reason)
         self._metrics.add_turn(self._message.tenant, answer, cached=False, total_ms=self.account.total_ms)
-        self.finished = True
         self._set_span_attributes(answer, cached=False)
-        yield self.build_started(Meta("guard", "rejected"))
-        yield Token(reply)
-        if waiting is not None:
-            yield TurnHandoff(waiting)
-        yield done
+        queued = [TurnHandoff(waiting)] if waiting is not None else []
+        return [self.build_started(Meta("guard", "rejected")), Token(reply), *queued, self.done]
+
+
+async def _send_nowhere(_: ChatEvent) -> None:
+    """For whoever wants the last event alone."""

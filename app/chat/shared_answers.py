@@ -24,11 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SharedAnswer:
-    """An answer, who gave it, the documents that it rests on, and what it cost. epoch: of its tenant when it began."""
+    """An answer, the documents that it rests on, and what it cost. epoch: of its tenant when it began."""
 
     answer: Answer
-    agent: str
-    intent: str
     documents: frozenset[str]
     milliseconds: float
     epoch: str

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import aclosing
 from typing import Any
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
-from agents.types import Replace, Token
 from app.auth.claims import MAX_TOKEN_CHARS
 from app.auth.cookies import read_session_secret
 from app.auth.identity import build_proof
 from app.auth.principal import TALKING
+from app.chat.event_format import build_frame
 from app.chat.parts import Wiring
-from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
+from app.chat.types import ChatEvent, ClientGone, TurnDone
 from app.desk.api import After
 from app.desk.frames import build_message_body, is_seq
 from app.desk.signals import Signal, SignalKind, Throttle
@@ -260,15 +259,21 @@ class _Customer:
             where=where,
             attachments=attachments,
         )
+
+        async def send_event(event: ChatEvent) -> None:
+            if isinstance(event, TurnDone) and event.session_token:  # from now on it is kept
+                self._update_identity({"session_token": event.session_token})
+            if frame := build_frame(event):
+                try:
+                    await self._line.send(frame[0], **(frame[1] | mark))
+                except (SlowClient, TurnedAway, WebSocketDisconnect) as error:
+                    raise ClientGone from error
+
         try:
-            async with aclosing(self._container.chat.stream_events(message)) as events:
-                async for event in events:
-                    if isinstance(event, TurnDone) and event.session_token:  # from now on it is kept
-                        self._update_identity({"session_token": event.session_token})
-                    if frame := _build_frame(event):
-                        await self._line.send(frame[0], **(frame[1] | mark))
-        except (SlowClient, TurnedAway, WebSocketDisconnect):
-            raise
+            await self._container.chat.run_turn(message, send_event)
+        except ClientGone as gone:
+            assert gone.__cause__ is not None
+            raise gone.__cause__ from None
         except Exception as error:  # an outage ends this turn and not the connection
             await self._line.send_error(error, **mark)
 
@@ -294,19 +299,3 @@ def _read_attachments(frame: Mapping[str, Any]) -> tuple[str, ...]:
     if not isinstance(given, list) or not all(isinstance(id, str) for id in given):
         raise InvalidRequest("attachments 须是编号的数组。", code="invalid_frame")
     return tuple(given)
-
-
-def _build_frame(event: ChatEvent) -> tuple[str, dict[str, Any]] | None:
-    """Converts an event of a turn into the type and fields of a frame; None for events that customers do not see."""
-    match event:
-        case TurnStarted():
-            return "meta", event.build_body()
-        case Token(text):
-            return "token", {"text": text}
-        case Replace(text):
-            return "replace", {"text": text}
-        case TurnHandoff(queue):
-            return "handoff", queue.build_body()
-        case TurnDone():
-            return "done", event.build_response()
-    return None

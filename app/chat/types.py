@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -129,4 +130,12 @@ def _convert_source(source: Source | RowSource) -> dict[str, Any]:
     return {name: getattr(source, name) for name in _SOURCE_FIELDS} | {"heading": source.place}
 
 
+class ClientGone(BaseException):
+    """Whoever gets the events is not there any more: this ends a turn as its cancellation does, and is no failure."""
+
+
 ChatEvent = TurnStarted | Routed | Evidence | Token | Replace | Settled | TurnHandoff | TurnDone
+# Sends an event to whoever gets it; the turn waits for that. Raises ClientGone.
+SendEvent = Callable[[ChatEvent], Awaitable[None]]
+# Runs a turn.
+RunTurn = Callable[[SendEvent], Awaitable[None]]

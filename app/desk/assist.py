@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from agents.markup import clean_answer
 from agents.registry import Roster
 from agents.routing.types import Intent
-from agents.types import NOTHING_FOUND, Answer, Done, Evidence, Outcome, Question
+from agents.types import NOTHING_FOUND, Answer, AnswerEvent, Evidence, Outcome, Question
 from agents.understanding.followups import rewrite_by_rules
 from agents.understanding.utterance import RewriteKind, Utterance
 from agents.verifier import PERSON_TARGET
@@ -82,13 +82,7 @@ def extract_draft(answer: Answer) -> str:
 
 
 async def _ask_agents(roster: Roster, intent: Intent, question: Question) -> Advice:
-    candidates: tuple[Candidate, ...] = ()
-    answer = None
-    async for event in roster.run(question, NOTHING_FOUND, [intent]):
-        if isinstance(event, Evidence):
-            candidates = tuple(event.retrieval.passing_candidates)
-        elif isinstance(event, Done):
-            answer = clean_answer(event.answer)
-    if answer is None:
-        raise RuntimeError("an agent ended without its final event")
-    return Advice(question.utterance.complete_text, answer, candidates)
+    events: list[AnswerEvent] = []
+    answer = await roster.run(question, NOTHING_FOUND, [intent], events.append)
+    found = [event.retrieval.passing_candidates for event in events if isinstance(event, Evidence)]
+    return Advice(question.utterance.complete_text, clean_answer(answer), tuple(found[-1]) if found else ())

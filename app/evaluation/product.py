@@ -9,7 +9,7 @@ from operator import attrgetter
 from agents.errors import AgentError
 from agents.types import Answer, Evidence, Page, Routed, Token
 from app.chat.service import ChatService
-from app.chat.types import TurnDone
+from app.chat.types import ChatEvent, TurnDone
 from app.errors import AppError, describe
 from app.evaluation.grounding import build_full_text, list_cited_texts
 from app.evaluation.types import ProductReply
@@ -54,16 +54,20 @@ class Product:
         found: list[str] = []
         route, done, first_token = "", None, None
         began = time.perf_counter()
+
+        async def take_event(event: ChatEvent) -> None:
+            nonlocal route, done, first_token, found
+            if isinstance(event, Routed):
+                route = "+".join(event.route.intents)
+            elif isinstance(event, Evidence):
+                found += [build_full_text(candidate.chunk) for candidate in event.retrieval.passing_candidates]
+            elif isinstance(event, Token):
+                first_token = first_token or time.perf_counter() - began
+            elif isinstance(event, TurnDone):
+                done = event
+
         try:
-            async for event in self._chat.stream_events(message):
-                if isinstance(event, Routed):
-                    route = "+".join(event.route.intents)
-                elif isinstance(event, Evidence):
-                    found += [build_full_text(candidate.chunk) for candidate in event.retrieval.passing_candidates]
-                elif isinstance(event, Token):
-                    first_token = first_token or time.perf_counter() - began
-                elif isinstance(event, TurnDone):
-                    done = event
+            await self._chat.run_turn(message, take_event)
         except (KnowledgeError, AgentError, AppError) as error:
             problem = describe(error)
             return ProductReply({"outcome": f"HTTP {problem.status}", "reply": problem.message}, route=route)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from starlette.requests import Request
+from starlette.types import Receive
 
 T = TypeVar("T")
 # As proxies write it into their logs; nobody reads it.
@@ -20,7 +21,7 @@ async def run_while_connected(request: Request, work: Coroutine[Any, Any, T]) ->
     The body must have been read.
     """
     working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(wait_until_gone(request))
+    leaving = asyncio.ensure_future(wait_until_gone(request.receive))
     try:
         await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
         return await working if working.done() else None
@@ -31,7 +32,7 @@ async def run_while_connected(request: Request, work: Coroutine[Any, Any, T]) ->
                 await task
 
 
-async def wait_until_gone(request: Request) -> None:
+async def wait_until_gone(receive: Receive) -> None:
     """Returns once the client left; the body must have been read."""
-    while (await request.receive())["type"] != "http.disconnect":
+    while (await receive())["type"] != "http.disconnect":
         pass

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-
+from agents.base import Emit
 from agents.care import CareAgent, CarePolicy, detect_worded_danger
-from agents.types import NOTHING_FOUND, AnswerEvent, Question
+from agents.types import NOTHING_FOUND, Answer, Question
 from agents.understanding.reading import read
 from knowledge.text import clean
 
@@ -31,6 +30,6 @@ class UrgentReplies:
         furious = reading.emotion.score >= self._policy.threshold
         return furious or reading.emotion.crisis or detect_worded_danger(reading) is not None
 
-    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, emit: Emit) -> Answer:
         """As an agent's: the reply, and the request for a person. No model and no database is asked."""
-        return self._care.run(question, NOTHING_FOUND)
+        return await self._care.run(question, NOTHING_FOUND, emit)

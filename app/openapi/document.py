@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute, APIRouter
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from app.chat.stream import MEDIA_TYPE
+from app.chat.turn_response import MEDIA_TYPE
 from app.http.deps import AllowHolder
 from app.http.failures import ErrorBody
 from app.http.routes import allow_of

@@ -1,4 +1,4 @@
-"""The events of a streamed turn, as the documentation tells them. `app.chat.stream` writes them."""
+"""The events of a streamed turn, as the documentation tells them. `app.chat.event_format` writes them."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.knowledge import KnowledgeAgent
-from agents.types import Done, Findings, Question
+from agents.types import Findings, Question
 from agents.understanding.normalise import normalise_text
 from agents.understanding.spelling import correct_spelling
 from agents.understanding.utterance import Utterance
@@ -110,10 +110,8 @@ class Evaluation:
 
         async def answer(text: str, vector: Vector, where: Filter) -> AgentReply:
             question = Question(await correct_spelling(retriever.speller, Utterance(text)), where=where)
-            async for event in agent.run(question, Findings(QuestionVectors(vector))):
-                if isinstance(event, Done):
-                    return AgentReply(event.answer.outcome.value, event.answer.reply)
-            raise RuntimeError("the agent ended without an answer")
+            reached = await agent.run(question, Findings(QuestionVectors(vector)), lambda _: None)
+            return AgentReply(reached.outcome.value, reached.reply)
 
         return answer
 

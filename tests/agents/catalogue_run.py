@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
-from agents.types import NOTHING_FOUND, Answer, Done, Evidence, Outcome, Question
+from agents.types import NOTHING_FOUND, Answer, AnswerEvent, Evidence, Outcome, Question
 from agents.understanding.spelling import correct_spelling
 from agents.understanding.utterance import Utterance
 from knowledge.chunking import ChunkOptions, split_document
@@ -49,12 +49,10 @@ async def judged_catalogue(catalogue: Catalogue, embedder: Embedder) -> list[Jud
         results = []
         for asked in catalogue.questions:
             question = Question(await correct_spelling(retriever.speller, Utterance(asked.text)))
-            retrieval: Retrieval | None = None
-            async for event in agent.run(question, NOTHING_FOUND):
-                if isinstance(event, Evidence):
-                    retrieval = event.retrieval
-                if isinstance(event, Done):
-                    results.append(_judged(catalogue, asked, event.answer, retrieval))
+            events: list[AnswerEvent] = []
+            answer = await agent.run(question, NOTHING_FOUND, events.append)
+            retrieval = next((event.retrieval for event in events if isinstance(event, Evidence)), None)
+            results.append(_judged(catalogue, asked, answer, retrieval))
         return results
 
 

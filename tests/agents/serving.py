@@ -13,7 +13,7 @@ from agents.types import Answer, Findings, Question
 from agents.understanding.utterance import Utterance
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.types import QuestionVectors
-from tests.agents.support import ANALYZER, FixedSearcher, finish
+from tests.agents.support import ANALYZER, FixedSearcher, collect_events, finish
 
 # Fitted once a process, on all the examples there are.
 _HEADS: list[IntentHead] = []
@@ -29,4 +29,4 @@ async def served(text: str) -> tuple[tuple[str, ...], Answer]:
     findings = Findings(QuestionVectors(await embedder.embed_question(text)))
     route = await Router(RouterParts(_HEADS[0])).route(question, findings.vectors.alone)
     decision = roster.decide(roster.build_evidence(question, findings, route))
-    return decision.intents, await finish([event async for event in roster.run(question, findings, decision.intents)])
+    return decision.intents, await finish(await collect_events(roster, question, findings, decision.intents))

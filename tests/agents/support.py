@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import Any, Protocol
 
-from agents.generator import Citation, Request, Text
+from agents.generator import Citation, Generator, Piece, Request, Text
 from agents.llm.extractive import ExtractiveGenerator
 from agents.types import Answer, AnswerEvent, Done, Question, Replace, Source, Token
 from agents.understanding.utterance import RewriteKind, Utterance
@@ -86,20 +87,43 @@ class FixedSearcher:
         return retrieval(question, *self._candidates, degraded=self._degraded)
 
 
+class Runner(Protocol):
+    """An agent, or a roster of them."""
+
+    @property
+    def run(self) -> Callable[..., Awaitable[Answer]]: ...
+
+
 async def quotes(question: str, *texts: str, max_sources: int = 3) -> list[tuple[int, str]]:
     """What the extractive generator quotes, as (fragment, quote)."""
     fragments = tuple(candidate(text, number=number) for number, text in enumerate(texts))
     result = retrieval(question, *fragments)
     generator = ExtractiveGenerator(ANALYZER, max_sources)
     request = Request(question, fragments, result.terms, result.idf)
-    return [(piece.fragment, piece.quote) async for piece in generator.stream(request) if isinstance(piece, Citation)]
+    pieces = await collect_pieces(generator, request)
+    return [(piece.fragment, piece.quote) for piece in pieces if isinstance(piece, Citation)]
 
 
 async def written(question: str, *texts: str) -> list[str]:
     """The pieces of text of the extractive generator."""
     fragments = tuple(candidate(text, number=number) for number, text in enumerate(texts))
     generator = ExtractiveGenerator(ANALYZER, 3)
-    return [piece.text async for piece in generator.stream(Request(question, fragments)) if isinstance(piece, Text)]
+    pieces = await collect_pieces(generator, Request(question, fragments))
+    return [piece.text for piece in pieces if isinstance(piece, Text)]
+
+
+async def collect_pieces(generator: Generator, request: Request) -> list[Piece]:
+    """All that a generator writes."""
+    pieces: list[Piece] = []
+    await generator.write(request, pieces.append)
+    return pieces
+
+
+async def collect_events(agent: Runner, *asked: Any) -> list[AnswerEvent]:
+    """All that a run emits, and in the end the answer that it returns. asked: the arguments of the run."""
+    events: list[AnswerEvent] = []
+    answer = await agent.run(*asked, events.append)
+    return [*events, Done(answer)]
 
 
 async def finish(events: Sequence[AnswerEvent]) -> Answer:

@@ -23,7 +23,7 @@ from agents.understanding.safety import Danger
 from agents.understanding.utterance import Utterance
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.asking import SHOP
-from tests.agents.support import candidate, finish, retrieval
+from tests.agents.support import candidate, collect_events, finish, retrieval
 
 TODAY = date(2026, 3, 1)
 LEAVING = "我要注销账号，不用了"
@@ -75,7 +75,7 @@ class NoFacts:
 
 async def cared(policy: CarePolicy, text: str = LEAVING, caller: str = "m1") -> Answer:
     agent = CareAgent(policy, lambda: TODAY)
-    return await finish([event async for event in agent.run(Question(Utterance(text), caller=caller), NOTHING_FOUND)])
+    return await finish(await collect_events(agent, Question(Utterance(text), caller=caller), NOTHING_FOUND))
 
 
 @pytest.mark.parametrize(

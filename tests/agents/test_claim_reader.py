@@ -14,6 +14,7 @@ from agents.profile import TenantProfile
 from knowledge.probability import CalibrationMap
 from scripts.scripted_llm import Say
 from tests.agents.models import QUESTION, RETURNS, reply_of, request, scripted
+from tests.agents.support import collect_pieces
 
 ARRIVES = "退款在验货后 1～5 个工作日内到账。"
 REWORDED = "验货之后 1～5 个工作日内，退款就会到账。"
@@ -28,7 +29,7 @@ async def written(
     async with scripted(Say(said), judges=judges) as llm:
         objections = ClaimObjections(ClaimReader(llm.model, ReaderOptions(seconds=20.0)), lambda: calibration)
         writer = ModelGenerator(llm.model, TenantProfile(), 3, 800, objections=objections)
-        pieces = [piece async for piece in writer.stream(request(RETURNS))]
+        pieces = await collect_pieces(writer, request(RETURNS))
     return pieces, llm.server.judged
 
 

@@ -18,7 +18,7 @@ from app.embeddings.repository_local import SqliteEmbeddingCache
 from knowledge.embeddings.base import Embedder, Kind
 from knowledge.embeddings.registry import get_embedder
 from knowledge.types import Candidate, Matrix, QuestionVectors
-from tests.agents.support import candidate, finish, retrieval
+from tests.agents.support import candidate, collect_events, finish, retrieval
 
 MESSAGE = "插座冒烟了，修一下多少钱"
 SECTION = (
@@ -46,7 +46,7 @@ async def cared(head: GuidanceHead, embedder: Embedder, text: str, *found: Candi
     await meaning.learn([one.chunk for one in found])
     agent = CareAgent(CarePolicy(guidance=Guidance(head, meaning)))
     findings = Findings(QuestionVectors(vector), retrieval=retrieval(text, *found))
-    return await finish([event async for event in agent.run(Question(Utterance(text)), findings)])
+    return await finish(await collect_events(agent, Question(Utterance(text)), findings))
 
 
 async def test_of_what_is_found_only_what_to_do_first_is_quoted_with_its_source(
@@ -90,7 +90,7 @@ async def test_without_vectors_of_the_sentences_nothing_is_quoted(head: Guidance
     vector = await e5.embed_question(MESSAGE)
     agent = CareAgent(CarePolicy(guidance=Guidance(head, Meaning(Broken()))))
     findings = Findings(QuestionVectors(vector), retrieval=retrieval(MESSAGE, candidate(SECTION)))
-    answer = await finish([event async for event in agent.run(Question(Utterance(MESSAGE)), findings)])
+    answer = await finish(await collect_events(agent, Question(Utterance(MESSAGE)), findings))
     assert answer.sources == () and answer.instructs
 
 

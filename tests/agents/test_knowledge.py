@@ -10,7 +10,7 @@ from agents.markup import clean_markup
 from agents.profile import TenantProfile
 from agents.types import NOTHING_FOUND, Answer, Meta, Outcome
 from agents.wording.catalogue import say
-from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish, fragments_of
+from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, collect_events, finish, fragments_of
 
 FALLBACK = "抱歉，知识库中未找到相关内容。"
 
@@ -20,7 +20,7 @@ def agent(searcher: FixedSearcher) -> KnowledgeAgent:
 
 
 async def answer(question: str, searcher: FixedSearcher) -> Answer:
-    events = [event async for event in agent(searcher).run(ask(question), NOTHING_FOUND)]
+    events = await collect_events(agent(searcher), ask(question), NOTHING_FOUND)
     assert events[0] == Meta("knowledge", "knowledge")
     return await finish(events)
 
@@ -186,5 +186,5 @@ async def test_evidence_that_only_addresses_a_model_is_not_an_answer() -> None:
 
 async def test_searches_the_original_and_the_rewrite() -> None:
     searcher = FixedSearcher()
-    [_ async for _ in agent(searcher).run(ask("那运费呢", "退货 运费"), NOTHING_FOUND)]
+    await collect_events(agent(searcher), ask("那运费呢", "退货 运费"), NOTHING_FOUND)
     assert searcher.asked == [("那运费呢", "退货 运费")]

@@ -17,7 +17,15 @@ from agents.wording.catalogue import say
 from knowledge.types import Candidate
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
 from tests.agents.models import RETURNS, WARRANTY, scripted
-from tests.agents.support import ANALYZER, FixedSearcher, candidate, finish, fragments_of, page_candidate
+from tests.agents.support import (
+    ANALYZER,
+    FixedSearcher,
+    candidate,
+    collect_events,
+    finish,
+    fragments_of,
+    page_candidate,
+)
 
 ARRIVES = "退款在验货后 1～5 个工作日内到账。"
 RETURN = candidate(RETURNS, 0.9)
@@ -31,7 +39,7 @@ async def events_of(
         quotes = ExtractiveGenerator(ANALYZER, 3)
         generator = FallbackGenerator([ModelGenerator(llm.model, profile, 3, 800)], quotes)
         agent = KnowledgeAgent(FixedSearcher(*candidates), generator, KnowledgePolicy(0.75, profile, boost))
-        return [event async for event in agent.run(question, NOTHING_FOUND)], llm.server
+        return await collect_events(agent, question, NOTHING_FOUND), llm.server
 
 
 async def answered(*candidates: Candidate, text: str = "退款多久到账", script: Step = Behaviour.ANSWER) -> Answer:
@@ -132,7 +140,7 @@ async def test_every_mark_has_its_source_also_where_the_check_took_a_sentence_ou
         generator = ModelGenerator(llm.model, profile, 3, 800)
         agent = KnowledgeAgent(FixedSearcher(*found), generator, KnowledgePolicy(0.75, profile), Verifier())
         question = Question(Utterance("发票 88 天开吗").add_rewrite("发票什么时候开", RewriteKind.MODEL))
-        answer = await finish([event async for event in agent.run(question, NOTHING_FOUND)])
+        answer = await finish(await collect_events(agent, question, NOTHING_FOUND))
     assert answer.verified is not None and answer.verified.factuality == 75
     assert "包邮门槛" in answer.reply and "88" not in answer.reply
     assert find_cited_numbers(answer.reply) == {source.index for source in fragments_of(answer)} == {1, 2, 3}

@@ -32,7 +32,7 @@ from agents.verification.support import Support, SupportChecker
 from knowledge.text import fold
 from scripts.scripted_llm import Say
 from tests.agents.models import reply_of, scripted
-from tests.agents.support import ANALYZER
+from tests.agents.support import ANALYZER, collect_pieces
 from tests.recorded import RecordedReply, load_replies
 
 EXAMPLES = load_shipped_prompts().extract_examples("understanding")
@@ -171,7 +171,7 @@ async def test_a_whole_answer_costs_what_it_cost_and_ends_in_what_holds_or_in_qu
             writer = ModelGenerator(model, TenantProfile(), 3, 800)
             chain = FallbackGenerator([writer], ExtractiveGenerator(ANALYZER, 3))
             with record_calls(calls.append):
-                pieces = [piece async for piece in chain.stream(recorded.request)]
+                pieces = await collect_pieces(chain, recorded.request)
         assert reply_of(pieces) or Unanswered() in pieces
         if Degraded("ungrounded") in pieces:
             quoted = [line for piece in pieces if isinstance(piece, Citation) for line in piece.quote.splitlines()]

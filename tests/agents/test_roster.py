@@ -28,7 +28,7 @@ from agents.types import (
 from knowledge.errors import InvalidConfiguration
 from knowledge.types import QuestionVectors
 from tests.agents.business.shop import business_parts
-from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish, retrieval
+from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, collect_events, finish, retrieval
 from tests.agents.tickets import MemoryTickets
 
 
@@ -56,7 +56,7 @@ def chosen(team: Roster, where: Route, text: str = "说说看") -> list[str]:
 
 async def turn(team: Roster, question: Question, where: Route, findings: Findings = NOTHING_FOUND) -> list[AnswerEvent]:
     decision = team.decide(team.build_evidence(question, findings, where))
-    return [event async for event in team.run(question, findings, decision.intents)]
+    return await collect_events(team, question, findings, decision.intents)
 
 
 async def said(text: str, profile: TenantProfile, *intents: Intent) -> Answer:
@@ -150,7 +150,7 @@ async def test_a_complaint_is_heard_first_and_what_is_known_follows_with_its_sou
     generator = ExtractiveGenerator(ANALYZER, 3)
     team = Roster.from_parts(AgentParts(searcher, generator, KnowledgePolicy(0.75, TenantProfile())))
     complaint = (Intent.HIGH_STAKES, Intent.KNOWLEDGE_QA)
-    events = [event async for event in team.run(ask("再不退款我就投诉，退款多久到账"), NOTHING_FOUND, complaint)]
+    events = await collect_events(team, ask("再不退款我就投诉，退款多久到账"), NOTHING_FOUND, complaint)
     answer = await finish(events)
     assert (answer.outcome, answer.escalate_to_human) == (Outcome.HIGH_STAKES, True)
     assert answer.reply.startswith("非常抱歉") and "退款 5 天到账。[1]" in answer.reply

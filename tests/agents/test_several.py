@@ -16,7 +16,7 @@ from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import load_catalogue
 from knowledge.filters import Filter
 from knowledge.types import NOT_EMBEDDED, Candidate, Context, PageText, QuestionVectors, Retrieval
-from tests.agents.support import ANALYZER, ask, candidate, finish, fragments_of, retrieval
+from tests.agents.support import ANALYZER, ask, candidate, collect_events, finish, fragments_of, retrieval
 
 REFUND = candidate("退款在验货后 1～5 个工作日内到账。", 0.9, number=1, title="退款时效")
 FEES = candidate("寄回的运费首重 12 元。", 0.95, number=2, title="运费")
@@ -57,7 +57,7 @@ def _agent(searcher: ByQuestion, confident: float = 0.75) -> KnowledgeAgent:
 
 
 async def _answer(question: Question, searcher: ByQuestion | None = None) -> Answer:
-    return await finish([event async for event in _agent(searcher or ByQuestion()).run(question, NOTHING_FOUND)])
+    return await finish(await collect_events(_agent(searcher or ByQuestion()), question, NOTHING_FOUND))
 
 
 async def test_each_question_has_its_line_and_its_source() -> None:
@@ -109,9 +109,7 @@ async def test_one_unsure_line_puts_the_reply_under_the_disclaimer() -> None:
 
 
 async def test_every_line_settles_as_it_is_written() -> None:
-    events = [
-        event async for event in _agent(ByQuestion()).run(_several("退款多久到账", "寄回运费多少"), NOTHING_FOUND)
-    ]
+    events = await collect_events(_agent(ByQuestion()), _several("退款多久到账", "寄回运费多少"), NOTHING_FOUND)
     assert sum(isinstance(event, Settled) for event in events) == 2
 
 

@@ -17,7 +17,7 @@ from agents.types import NOTHING_FOUND, Answer, Outcome, Proposal, Question
 from agents.understanding.state import Turn
 from agents.understanding.tickets import Priority
 from agents.understanding.utterance import Utterance
-from tests.agents.support import finish
+from tests.agents.support import collect_events, finish
 from tests.agents.tickets import MemoryTickets
 
 
@@ -33,7 +33,7 @@ class Talk:
 
     async def say(self, text: str) -> Answer:
         question = replace(self._question, utterance=Utterance(text))
-        answer = await finish([event async for event in self._agent.run(question, NOTHING_FOUND)])
+        answer = await finish(await collect_events(self._agent, question, NOTHING_FOUND))
         stored = json.loads(json.dumps(asdict(answer.proposal))) if answer.proposal else None
         turn = Turn(Utterance(text), answer.reply, proposed=answer.proposal.action if answer.proposal else "")
         self._question = replace(

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 
 from agents.generator import Checked, Citation, Generator, Piece, Text
 from tests.agents.models import request
+from tests.agents.support import collect_pieces
 
 
 class GeneratorContract(ABC):
@@ -18,7 +19,7 @@ class GeneratorContract(ABC):
 
     async def pieces(self, *texts: str) -> list[Piece]:
         async with self.opened() as generator:
-            return [piece async for piece in generator.stream(request(*texts))]
+            return await collect_pieces(generator, request(*texts))
 
     async def test_it_has_a_name(self) -> None:
         async with self.opened() as generator:

@@ -10,7 +10,7 @@ from agents.registry import AGENTS, AgentParts, Roster
 from agents.routing.types import Intent
 from agents.types import CuratedEntry, CuratedMatch, Done, Evidence, Findings, MatchStage, Meta, Replace, Settled, Token
 from tests.agents.business.shop import business_parts
-from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate
+from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, collect_events
 from tests.agents.tickets import MemoryTickets
 
 QUESTION = "退款多久到账"
@@ -40,7 +40,7 @@ def test_every_intent_has_an_agent() -> None:
 
 @pytest.mark.parametrize("intent", AGENTS)
 async def test_a_run_is_meta_then_tokens_then_one_done(intent: Intent) -> None:
-    events = [event async for event in build(intent).run(ask(QUESTION), FOUND)]
+    events = await collect_events(build(intent), ask(QUESTION), FOUND)
     assert isinstance(events[0], Meta) and isinstance(events[-1], Done)
     assert all(isinstance(event, Evidence | Token | Replace | Settled) for event in events[1:-1])
     answer = events[-1].answer
@@ -50,6 +50,6 @@ async def test_a_run_is_meta_then_tokens_then_one_done(intent: Intent) -> None:
 
 @pytest.mark.parametrize("intent", AGENTS)
 async def test_confidence_is_zero_without_a_fragment(intent: Intent) -> None:
-    answer = [event async for event in build(intent).run(ask(QUESTION), FOUND)][-1]
+    answer = (await collect_events(build(intent), ask(QUESTION), FOUND))[-1]
     assert isinstance(answer, Done)
     assert (answer.answer.confidence > 0) == (answer.answer.agent in ("knowledge", "curated"))

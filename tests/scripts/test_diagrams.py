@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from agents.base import Agent
+from agents.base import Agent, Emit
 from agents.bids import Bid, Rank
 from agents.registry import AGENTS, AgentParts
 from agents.routing.types import Intent, Tier
 from agents.turn_evidence import TurnEvidence
-from agents.types import AnswerEvent, Findings, Question
+from agents.types import Answer, Findings, Question
 from app.desk.states import RULES, TransitionRule
 from app.desk.types import Actor, Event, State
 from knowledge.continuity import FEATURES, WEIGHTS
@@ -44,7 +44,7 @@ class Ninth:
     def bid(self, turn: TurnEvidence) -> Bid | None:
         raise NotImplementedError
 
-    def run(self, question: Question, findings: Findings) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
         raise NotImplementedError
 
 

@@ -10,7 +10,7 @@ import pytest
 from agents.generator import Request, Text
 from agents.llm.extractive import ExtractiveGenerator
 from knowledge.types import DocumentMeta
-from tests.agents.support import ANALYZER, candidate
+from tests.agents.support import ANALYZER, candidate, collect_pieces
 
 
 async def told(question: str, *texts: str, **changed: Any) -> str:
@@ -22,8 +22,8 @@ async def told(question: str, *texts: str, **changed: Any) -> str:
         document = replace(document, **changed) if number == 1 else document
         fragments.append(replace(found, chunk=replace(found.chunk, document=document)))
     request = Request(question, tuple(fragments))
-    pieces = [piece async for piece in ExtractiveGenerator(ANALYZER, 3).stream(request) if isinstance(piece, Text)]
-    return "".join(piece.text for piece in pieces)
+    pieces = await collect_pieces(ExtractiveGenerator(ANALYZER, 3), request)
+    return "".join(piece.text for piece in pieces if isinstance(piece, Text))
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Matrix
 from tests.agents.dated_sentences import is_right, tell_date
-from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish
+from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, collect_events, finish
 
 TODAY = date(2026, 11, 22)
 SENTENCES = [json.loads(line) for line in Path("tests/agents/dated_sentences.jsonl").read_text("utf-8").splitlines()]
@@ -219,6 +219,6 @@ async def test_the_agent_tells_the_date_once_the_heads_are_learnt_and_while_ther
     for events in (head, None, replace(head, embedder=Unreachable())):
         policy = KnowledgePolicy(0.75, TenantProfile(), today=lambda: TODAY, events=events)
         agent = KnowledgeAgent(FixedSearcher(candidate(rule)), ExtractiveGenerator(ANALYZER, 3), policy)
-        replies.append((await finish([event async for event in agent.run(ask(question), NOTHING_FOUND)])).reply)
+        replies.append((await finish(await collect_events(agent, ask(question), NOTHING_FOUND))).reply)
     assert [reply.startswith(rule) for reply in replies] == [True] * 3
     assert ["11 月 18 日" in reply for reply in replies] == [True, False, False]

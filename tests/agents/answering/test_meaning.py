@@ -12,7 +12,7 @@ from agents.llm.extractive import ExtractiveGenerator
 from knowledge.embeddings.base import Embedder, Kind
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.types import Matrix, QuestionVectors, Vector
-from tests.agents.support import ANALYZER, candidate
+from tests.agents.support import ANALYZER, candidate, collect_pieces
 
 NOISE, LIFT = (
     "电锤、切割等噪音作业仅限周一至周五。",
@@ -50,7 +50,8 @@ def asked(vector: Vector | None) -> Request:
 
 async def said(embedder: Embedder, request: Request) -> str:
     generator = ExtractiveGenerator(ANALYZER, 3, Meaning(embedder))
-    return " ".join([piece.quote async for piece in generator.stream(request) if isinstance(piece, Citation)])
+    pieces = await collect_pieces(generator, request)
+    return " ".join([piece.quote for piece in pieces if isinstance(piece, Citation)])
 
 
 async def test_the_sentence_that_means_the_same_is_quoted_without_a_word_in_common(topics: Topics) -> None:

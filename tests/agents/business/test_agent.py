@@ -22,7 +22,7 @@ from agents.wording import catalogue
 from scripts.scripted_llm import Behaviour, Say
 from tests.agents.business.shop import CALLER, NoQueries, Twins, business_parts, shop_queries, twins
 from tests.agents.models import scripted
-from tests.agents.support import ANALYZER, FixedSearcher, candidate
+from tests.agents.support import ANALYZER, FixedSearcher, candidate, collect_events
 
 BOTH = "我的订单能退吗，退货运费谁出"
 ORDERS = "SELECT o.id, o.status, o.total FROM orders AS o WHERE o.status = 'shipped'"
@@ -52,13 +52,13 @@ def answered(events: list[AnswerEvent]) -> Answer:
 
 
 async def answer_of(agent: Speaker, question: Question) -> Answer:
-    return answered([event async for event in agent.run(question, NOTHING_FOUND)])
+    return answered(await collect_events(agent, question, NOTHING_FOUND))
 
 
 async def together(question: Question, *agents: Agent) -> tuple[Answer, str]:
     """The merged answer, and its text as it was told."""
-    events = [event async for event in run_together(agents, question, NOTHING_FOUND)]
-    return answered(events), told(events)
+    events: list[AnswerEvent] = []
+    return await run_together(agents, question, NOTHING_FOUND, events.append), told(events)
 
 
 def knowledge(*texts: str) -> KnowledgeAgent:

@@ -20,6 +20,7 @@ from scripts.scripted_llm import Say
 from tests.acceptance import LEFT, part
 from tests.agents.business.shop import CALLER, NoQueries, Twins, foreign_texts, twins
 from tests.agents.models import scripted
+from tests.agents.support import collect_events
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "attacks.jsonl").read_text("utf-8").splitlines()]
 # Every so many; by `make acceptance` all of them.
@@ -30,7 +31,7 @@ EXECUTABLE = re.compile(r"/\*!.*?\*/")
 
 async def asked(agent: BusinessAgent, text: str) -> Answer:
     """The answer to the caller."""
-    events = [event async for event in agent.run(Question(Utterance(text), caller=CALLER), NOTHING_FOUND)]
+    events = await collect_events(agent, Question(Utterance(text), caller=CALLER), NOTHING_FOUND)
     done = events[-1]
     assert isinstance(done, Done)
     assert "".join(event.text for event in events if isinstance(event, Token)) == done.answer.reply

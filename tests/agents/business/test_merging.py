@@ -27,7 +27,7 @@ from scripts.scripted_llm import Behaviour, Say
 from tests.agents.business.asking import SHOP, TODAY
 from tests.agents.business.shop import CALLER, NoQueries
 from tests.agents.models import QUESTION, RETURNS, scripted
-from tests.agents.support import ANALYZER, FixedSearcher, candidate, finish, fragments_of
+from tests.agents.support import ANALYZER, FixedSearcher, candidate, collect_events, finish, fragments_of
 
 UNSAFE = Say('{"sql": "SELECT secret FROM orders"}')
 NOT_IN_TABLES = Say('{"sql": null}')
@@ -55,7 +55,7 @@ def team(
 
 
 async def said(roster: Roster, question: Question, *intents: Intent) -> Answer:
-    return await finish([event async for event in roster.run(question, NOTHING_FOUND, intents)])
+    return await finish(await collect_events(roster, question, NOTHING_FOUND, intents))
 
 
 @pytest.mark.parametrize(("before", "statements"), [(0, 1), (1, 1), (2, 0)])

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from agents.base import get_final_answer
 from agents.curated.agent import CURATED, SIMILAR, CuratedAgent
 from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
@@ -12,7 +11,7 @@ from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Band, Intent, Route, Tier, Trace
 from agents.types import Button, CuratedEntry, CuratedMatch, Evidence, Findings, MatchStage, Outcome, SubQuestion
-from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, retrieval
+from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, collect_events, finish, retrieval
 
 ENTRY = CuratedEntry("f1", "运费由我们出。", ("退货的运费谁出",), (Button("查运费", message="运费多少"),))
 EXACT = CuratedMatch(ENTRY, ENTRY.question, MatchStage.EXACT, 0.99, revision=3)
@@ -81,8 +80,8 @@ def test_topics_that_nobody_speaks_of_stay_unspoken() -> None:
 async def test_the_answer_is_given_word_for_word_with_its_source_and_buttons() -> None:
     found = replace(retrieval("退货运费谁出"), revision=5)
     findings = Findings(curated=EXACT, retrieval=found)
-    events = [event async for event in CuratedAgent().run(ask("退货运费谁出"), findings)]
-    answer = get_final_answer(events)
+    events = await collect_events(CuratedAgent(), ask("退货运费谁出"), findings)
+    answer = await finish(events)
     assert (answer.reply, answer.outcome, answer.confidence) == ("运费由我们出。[1]", Outcome.ANSWERED, 0.99)
     assert [(one.document_id, one.heading, one.snippet) for one in answer.fragments] == [
         ("f1", "退货的运费谁出", "运费由我们出。")

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agents.llm.events import read_events
+from agents.llm.events import EventReader
 
 WIRE = (
     b': hello\r\n\r\ndata: {"a": "\xe9\x80\x80"}\r\n\r\nevent: x\ndata: {"b":\ndata: 2}\n\n'
@@ -21,7 +21,11 @@ async def read(*pieces: bytes) -> list[Any]:
         for piece in pieces:
             yield piece
 
-    return [event async for event in read_events(httpx.Response(200, content=sent()))]
+    events = EventReader(httpx.Response(200, content=sent()).aiter_bytes())
+    found = []
+    while (event := await events.read_event()) is not None:
+        found.append(event)
+    return found
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])

@@ -8,7 +8,7 @@ from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import RETURNS, by_default, reply_of, request, scripted
-from tests.agents.support import ANALYZER
+from tests.agents.support import ANALYZER, collect_pieces
 
 ARRIVES = "退款在验货后 1～5 个工作日内到账。"
 QUOTED = f"{RETURNS}[0]"
@@ -30,7 +30,7 @@ def chain(*generators: Generator) -> FallbackGenerator:
 
 async def written(*script: Step) -> list[Piece]:
     async with scripted(*script) as llm:
-        return [piece async for piece in chain(by_default(llm)).stream(request(RETURNS))]
+        return await collect_pieces(chain(by_default(llm)), request(RETURNS))
 
 
 async def test_a_model_that_works_is_not_helped() -> None:
@@ -80,7 +80,7 @@ async def test_a_writer_that_is_not_believed_does_not_refuse_what_was_found(said
     async with scripted(said) as llm:
         quotes = ExtractiveGenerator(ANALYZER, 3)
         chained = FallbackGenerator([by_default(llm)], quotes, believes=lambda _: False)
-        pieces = [piece async for piece in chained.stream(request(RETURNS))]
+        pieces = await collect_pieces(chained, request(RETURNS))
     assert reply_of(pieces) == QUOTED
     assert not any(isinstance(piece, Unanswered | Degraded) for piece in pieces)
 
@@ -89,7 +89,7 @@ async def test_a_model_that_may_not_write_is_not_asked() -> None:
     async with scripted(Behaviour.ANSWER) as llm:
         quotes = ExtractiveGenerator(ANALYZER, 3)
         chained = FallbackGenerator([by_default(llm)], quotes, writes=lambda: False)
-        pieces = [piece async for piece in chained.stream(request(RETURNS))]
+        pieces = await collect_pieces(chained, request(RETURNS))
     assert (reply_of(pieces), llm.server.requests) == (QUOTED, 0)
 
 
@@ -99,7 +99,7 @@ async def test_that_the_fragments_do_not_answer_is_understood_without_brackets()
 
 async def test_the_next_model_comes_before_quotes() -> None:
     async with scripted(Behaviour.BROKEN) as first, scripted(Behaviour.ANSWER) as second:
-        pieces = [piece async for piece in chain(by_default(first), by_default(second)).stream(request(RETURNS))]
+        pieces = await collect_pieces(chain(by_default(first), by_default(second)), request(RETURNS))
     assert reply_of(pieces) == f"{ARRIVES}[0]"
     assert [piece for piece in pieces if isinstance(piece, Degraded)] == [Degraded("llm")]
     assert sum(piece.usage.calls for piece in pieces if isinstance(piece, Spent)) == 2
@@ -108,4 +108,4 @@ async def test_the_next_model_comes_before_quotes() -> None:
 async def test_the_last_ones_failure_is_the_callers() -> None:
     async with scripted(Behaviour.BROKEN) as llm:
         with pytest.raises(GenerationUnavailable):
-            [_ async for _ in FallbackGenerator([], by_default(llm)).stream(request(RETURNS))]
+            await collect_pieces(FallbackGenerator([], by_default(llm)), request(RETURNS))

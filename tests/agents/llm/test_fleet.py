@@ -13,7 +13,7 @@ from agents.profile import TenantProfile
 from knowledge.breaker import BreakerOptions, BreakerState
 from scripts.scripted_llm import Behaviour, Say
 from tests.agents.models import RETURNS, Scripted, reply_of, request, scripted
-from tests.agents.support import ANALYZER
+from tests.agents.support import ANALYZER, collect_pieces
 
 MESSAGES = [{"role": "user", "content": "你好"}]
 
@@ -81,7 +81,7 @@ async def test_answers_go_down_the_order_and_then_to_quotes() -> None:
         writers = [ModelGenerator(model, TenantProfile(), 3, 800) for model in models]
         chain = FallbackGenerator(writers, ExtractiveGenerator(ANALYZER, 3))
         for reply, calls in (("退款在验货后 1～5 个工作日内到账。[0]", 2), (f"{RETURNS}[0]", 1), (f"{RETURNS}[0]", 0)):
-            pieces = [piece async for piece in chain.stream(request(RETURNS))]
+            pieces = await collect_pieces(chain, request(RETURNS))
             assert reply_of(pieces) == reply
             assert [piece for piece in pieces if isinstance(piece, Degraded)] == [Degraded("llm")]
             assert sum(piece.usage.calls for piece in pieces if isinstance(piece, Spent)) == calls

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
@@ -24,7 +24,7 @@ from knowledge.breaker import BreakerOptions, BreakerState
 from knowledge.work_place import PLACE
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import RETURNS, Scripted, reply_of, request, scripted
-from tests.agents.support import ANALYZER
+from tests.agents.support import ANALYZER, collect_pieces
 
 ARRIVES = "退款在验货后 1～5 个工作日内到账。"
 QUOTED = f"{RETURNS}[0]"
@@ -38,7 +38,7 @@ def chain(*models: ChatModel, hedge: float = HEDGE, first: float = ENOUGH) -> Fa
 
 
 async def written(generator: FallbackGenerator) -> list[Piece]:
-    return [piece async for piece in generator.stream(request(RETURNS))]
+    return await collect_pieces(generator, request(RETURNS))
 
 
 def marks(pieces: list[Piece]) -> list[Piece]:
@@ -83,18 +83,18 @@ async def test_who_speaks_in_time_is_alone() -> None:
 async def test_after_the_first_token_nobody_is_asked_beside_it() -> None:
     async with servers(Behaviour.STALL_MIDWAY, Behaviour.ANSWER) as (first, second):
         generator = chain(first.model, second.model, hedge=0.05)
-        async with aclosing(generator.stream(request(RETURNS))) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, Text):
-                    break
-            ahead = asyncio.ensure_future(anext(pieces))
-            done, _ = await asyncio.wait({ahead}, timeout=0.5)
-            while done:
-                ahead = asyncio.ensure_future(anext(pieces))
-                done, _ = await asyncio.wait({ahead}, timeout=0.5)
-            assert second.server.requests == 0
-            ahead.cancel()
-            await asyncio.gather(ahead, return_exceptions=True)
+        begun = asyncio.Event()
+
+        def take(piece: Piece) -> None:
+            if isinstance(piece, Text):
+                begun.set()
+
+        writing = asyncio.create_task(generator.write(request(RETURNS), take))
+        await begun.wait()
+        await asyncio.sleep(0.5)
+        assert second.server.requests == 0
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
 
 
 async def test_thoughts_are_a_sign_of_life() -> None:

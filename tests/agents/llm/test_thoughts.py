@@ -11,6 +11,7 @@ from agents.llm.endpoint import EndpointModel
 from agents.llm.thoughts import ThoughtFilter, has_headless_thoughts
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.agents.models import RETURNS, by_default, reply_of, request, scripted
+from tests.agents.support import collect_pieces
 
 SECRET = "顾客在试探我"
 MESSAGES = [{"role": "user", "content": "退款多久到账"}]
@@ -104,6 +105,6 @@ async def test_thoughts_without_a_beginning_are_withdrawn_once_and_never_said_ag
 async def test_what_a_model_thought_is_neither_in_the_reply_nor_in_its_sources() -> None:
     thought = "退款在验货后 1～5 个工作日内到账，" + SECRET
     async with scripted(Say(f"<think>{thought}</think>退款在验货后 1～5 个工作日内到账。[1]", thoughts=thought)) as llm:
-        pieces = [piece async for piece in by_default(llm).stream(request(RETURNS))]
+        pieces = await collect_pieces(by_default(llm), request(RETURNS))
     assert reply_of(pieces) == "退款在验货后 1～5 个工作日内到账。[0]"
     assert SECRET not in repr(pieces)

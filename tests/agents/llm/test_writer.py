@@ -25,7 +25,7 @@ from agents.understanding.state import Turn
 from agents.understanding.utterance import Utterance
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import RETURNS, WARRANTY, Scripted, reply_of, request, scripted
-from tests.agents.support import page_candidate
+from tests.agents.support import collect_pieces, page_candidate
 
 PAID = "退货运费由您承担，首重 12 元。"
 ARRIVES = "退款在验货后 1～5 个工作日内到账。"
@@ -37,14 +37,13 @@ def generator(llm: Scripted, profile: TenantProfile | None = None, max_sources: 
 
 async def written(*script: Step, to: Request | None = None, max_sources: int = 3) -> list[Piece]:
     async with scripted(*script) as llm:
-        stream = generator(llm, max_sources=max_sources).stream(to or request(RETURNS, WARRANTY))
-        return [piece async for piece in stream]
+        return await collect_pieces(generator(llm, max_sources=max_sources), to or request(RETURNS, WARRANTY))
 
 
 async def prompted(to: Request, profile: TenantProfile | None = None) -> tuple[list[dict[str, str]], str]:
     """The messages that the model gets, and the last of them."""
     async with scripted() as llm:
-        [_ async for _ in generator(llm, profile).stream(to)]
+        await collect_pieces(generator(llm, profile), to)
         return llm.server.bodies[-1]["messages"], llm.server.prompt
 
 
@@ -138,7 +137,7 @@ async def test_a_planted_order_does_not_reach_the_prompt() -> None:
 
 async def test_a_planted_order_that_was_obeyed_all_the_same_has_nothing_to_stand_on() -> None:
     async with scripted(Behaviour.OBEY, obeys={"退款多久到账": "退款 ZX12AB34"}) as llm:
-        pieces = [piece async for piece in generator(llm).stream(request(RETURNS))]
+        pieces = await collect_pieces(generator(llm), request(RETURNS))
     assert reply_of(pieces) == ""
     assert Degraded("ungrounded") in pieces
 
@@ -200,7 +199,7 @@ async def test_the_page_is_source_nought() -> None:
 async def test_a_reply_cut_short_loses_its_last_half_sentence() -> None:
     async with scripted(Say(f"{ARRIVES}[1]退货运费由您")) as llm:
         llm.server.finish = "length"
-        pieces = [piece async for piece in generator(llm).stream(request(RETURNS))]
+        pieces = await collect_pieces(generator(llm), request(RETURNS))
     assert reply_of(pieces) == f"{ARRIVES}[0]"
 
 

@@ -17,7 +17,7 @@ from agents.understanding.state import Turn
 from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import LANGUAGES, load_catalogue, say
 from app.settings import Settings
-from tests.agents.support import finish
+from tests.agents.support import collect_events, finish
 
 SOURCES = [path for folder in ("agents", "app") for path in Path(folder).rglob("*.py")]
 BRUSH_OFFS = ("闲聊", "不太在行", "帮不上忙")
@@ -118,5 +118,5 @@ def test_the_tenants_own_choice_of_language_stands_first(language: ReplyLanguage
 )
 @pytest.mark.parametrize("text", ["thank you", "you charged me twice", "will it rain tomorrow"])
 async def test_english_in_english_out(agent: ChitchatAgent | CareAgent | EscalationAgent, text: str) -> None:
-    answer = await finish([event async for event in agent.run(Question(Utterance(text)), NOTHING_FOUND)])
+    answer = await finish(await collect_events(agent, Question(Utterance(text)), NOTHING_FOUND))
     assert not re.search(r"[\u3400-\u9fff]", answer.reply)

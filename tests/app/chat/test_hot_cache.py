@@ -1,17 +1,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from agents.base import Emit
 from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Page, Question, Source, Token, Usage
 from agents.understanding.utterance import Utterance
-from app.chat.flight import Events
-from app.chat.hot_cache import CacheResult, HotCache, Version
+from app.chat.hot_cache import CacheResult, Compute, HotCache, Version
 from tests.agents.support import candidate, retrieval
+from tests.app.chat.flights import read_all
 
 ANSWER = Answer("三年。", Outcome.ANSWERED, "knowledge", "knowledge", timings_ms={"vector": 1.0}, usage=Usage(1, 20, 3))
 
@@ -34,23 +34,23 @@ class Kitchen:
     def cache(self, max_size: int = 10, ttl: float = 60.0) -> HotCache:
         return HotCache(max_size, ttl, self.versions, lambda: self.now)
 
-    def compute(self, text: str) -> Callable[[], Events]:
-        async def events() -> Events:
+    def compute(self, text: str) -> Compute:
+        async def answer(emit: Emit) -> Answer:
             self.started += 1
             try:
-                yield Meta("knowledge", "knowledge")
+                emit(Meta("knowledge", "knowledge"))
                 await self.go.wait()
                 if self.error is not None:
                     raise self.error
                 found = replace(retrieval(text, candidate("整机保修三年", number=7)), revision=self.revision)
-                yield Evidence(Question(Utterance(text)), found)
-                yield Token(self.answer.reply)
-                yield Done(self.answer)
-            except (asyncio.CancelledError, GeneratorExit):
+                emit(Evidence(Question(Utterance(text)), found))
+                emit(Token(self.answer.reply))
+                return self.answer
+            except asyncio.CancelledError:
                 self.cancelled += 1
                 raise
 
-        return events
+        return answer
 
     async def serve(
         self, cache: HotCache, text: str = "保修几年", tenant: str = "t", page: Page | None = None, caller: str = ""
@@ -59,7 +59,7 @@ class Kitchen:
 
 
 async def told(served: CacheResult) -> list[AnswerEvent]:
-    return [event async for event in served.events]
+    return await read_all(served.flight)
 
 
 async def ask(kitchen: Kitchen, cache: HotCache, *args: Any, **options: Any) -> bool:

@@ -346,12 +346,15 @@ async def test_a_person_called_in_mid_answer_of_a_new_session_gets_the_message(a
     seen: list[ChatEvent] = []
     key = SessionKey("default", "fresh")
     message = Message(tenant="default", session_id="fresh", text="你好", new_session=True)
-    async for event in container.chat.stream_events(message):
+
+    async def take_event(event: ChatEvent) -> None:
         if not seen:
             await container.desk.service.request_person(key)
             if accepts:
                 await container.desk.service.accept_session(key, "amy")
         seen.append(event)
+
+    await container.chat.run_turn(message, take_event)
     done = seen[-1]
     assert isinstance(done, TurnDone) and done.handoff is not None
     said = [(item.sender, item.content) for item in await container.desk.messages.load_after(key, 0)]
@@ -370,10 +373,13 @@ async def test_the_bot_says_no_word_more_to_who_waited_once_a_person_accepts(app
     await container.desk.service.request_person(key)
     seen: list[ChatEvent] = []
     message = Message(tenant="default", session_id="s", text="质量问题的退货运费由谁承担", proof=Proof(trusted=True))
-    async for event in container.chat.stream_events(message):
+
+    async def take_event(event: ChatEvent) -> None:
         seen.append(event)
         if isinstance(event, Token) and len([each for each in seen if isinstance(each, Token)]) == 1:
             await container.desk.service.accept_session(key, "amy")
+
+    await container.chat.run_turn(message, take_event)
     words = [event for event in seen if isinstance(event, Token | Replace)]
     done = seen[-1]
     assert isinstance(done, TurnDone) and done.answer.agent == "desk"

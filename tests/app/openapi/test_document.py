@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.types import Outcome, Replace, Token
-from app.chat.stream import Items, encode_frames
+from app.chat.event_format import encode_item
 from app.chat.types import ChatEvent, TurnHandoff, TurnStarted
 from app.desk.types import QueueState, State
 from app.errors import RateLimited
@@ -81,19 +81,15 @@ def test_an_error_of_every_kind_is_told_with_what_its_response_carries() -> None
 
 
 async def test_every_event_of_a_stream_is_as_documented() -> None:
-    async def turn() -> Items:
-        told: list[ChatEvent | Exception | None] = [
-            TurnStarted("s", "m", "t", "knowledge", "knowledge_qa", "ys-secret"),
-            Token("退货"),
-            None,
-            Replace("运费"),
-            TurnHandoff(QueueState(State.QUEUED, 1, 60)),
-            RateLimited("太频繁", retry_after=3),
-        ]
-        for item in told:
-            yield item
-
-    sent = events("".join([frame async for frame in encode_frames(turn(), "r")]))
+    told: list[ChatEvent | Exception | None] = [
+        TurnStarted("s", "m", "t", "knowledge", "knowledge_qa", "ys-secret"),
+        Token("退货"),
+        None,
+        Replace("运费"),
+        TurnHandoff(QueueState(State.QUEUED, 1, 60)),
+        RateLimited("太频繁", retry_after=3),
+    ]
+    sent = events("".join(encode_item(item, "r") for item in told))
     assert [kind for kind, _ in sent] == ["meta", "token", "ping", "replace", "handoff", "error"]
     assert all(data["type"] == kind for kind, data in sent)
     assert [problems(REFERENCE, data) for _, data in sent] == [[]] * len(sent)

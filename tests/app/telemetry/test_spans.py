@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from app.settings import Settings
 from app.telemetry.service import Receiver, Telemetry, TelemetryOptions, open_telemetry
 from app.wiring.telemetry import _derive_secret
 from knowledge.errors import InvalidConfiguration
-from knowledge.tracing import NOTHING, enter_span, get_current_span, run_in_span, start_span
+from knowledge.tracing import NOTHING, start_span
 from tests.app.telemetry.receiver import receiving, told
 
 
@@ -53,29 +52,7 @@ def test_the_secret_of_digests_follows_from_the_secrets_that_replicas_share() ->
     )
 
 
-async def test_parts_of_a_generator_are_parts_of_its_span_and_what_runs_between_is_not() -> None:
-    seen: list[object] = []
-
-    async def pieces() -> AsyncGenerator[int]:
-        for number in range(2):
-            seen.append(get_current_span())
-            yield number
-
-    class Here:
-        """Notes that it ended."""
-
-        ended = False
-
-        def enter(self):  # type: ignore[no-untyped-def]
-            return enter_span(self)  # type: ignore[arg-type]
-
-        def end(self, error: BaseException | None = None) -> None:
-            self.ended = True
-
-    here = Here()
-    async for _ in run_in_span(pieces(), here):  # type: ignore[arg-type]
-        assert get_current_span() is NOTHING
-    assert seen == [here, here] and here.ended
+def test_where_nobody_records_a_span_is_nothing() -> None:
     with start_span("x") as nothing:
         assert nothing is NOTHING
 

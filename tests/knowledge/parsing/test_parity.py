@@ -21,7 +21,7 @@ from knowledge.evaluation.runner import build_retriever
 from knowledge.parsing.registry import parse
 from knowledge.types import DocumentMeta, ParsedDocument
 from tests.acceptance import some
-from tests.agents.support import ask, finish
+from tests.agents.support import ask, collect_events, finish
 from tests.knowledge.builders import ANALYZER
 from tests.knowledge.parsing.one_document import (
     FORMATS,
@@ -122,7 +122,7 @@ async def _answers(blocks: Sequence[Block], embedder: Embedder) -> list[str]:
         agent = KnowledgeAgent(retriever, ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
         replies = []
         for question in QUESTIONS:
-            answer = await finish([event async for event in agent.run(ask(question), NOTHING_FOUND)])
+            answer = await finish(await collect_events(agent, ask(question), NOTHING_FOUND))
             replies.append(_spoken(answer.reply))
         return replies
 
