@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from knowledge.gate import EvidenceGate
 from knowledge.probability import CalibrationMap
-from knowledge.reader import READER, apply_judgements, measure_nearness
+from knowledge.reader import READER, apply_judgements, fit_reader, measure_nearness
 from knowledge.types import GateVerdict, Retrieval
 from tests.agents.support import candidate, retrieval
 
@@ -89,3 +90,12 @@ def test_the_probability_rises_with_either_witness() -> None:
     by_search = [apply_judgements(found(p), (0.5,), CALIBRATION, GATE).confidence for p in (0.1, 0.4, 0.7, 0.9)]
     assert by_reader == sorted(set(by_reader))
     assert by_search == sorted(set(by_search))
+
+
+def test_a_calibration_hardly_moves_with_the_noise_of_a_model() -> None:
+    noise = np.random.default_rng(7).normal(0, 0.05, (50, 32))
+    answered = np.array([0.8, 1.2, 1.4, 1.6, 1.7, 1.9, 2.3, 2.5, 2.6, 2.7, 2.7, 2.9, 3.1, 3.2, 3.9, 5.0])
+    near = np.array([-1.8, -0.9, -0.1, 0.0, 0.1, 0.4, 0.6, 0.6, 0.6, 0.7, 0.9, 1.0, 1.4, 1.5, 1.6, 3.4])
+    fits = [fit_reader(answered + some[:16], near + some[16:]) for some in noise]
+    at_one = [fit.compute_probability(1.0) for fit in fits]
+    assert max(at_one) - min(at_one) < 0.1
