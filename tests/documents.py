@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ADDRESS = "http://127.0.0.1:8000"
 # Also within an item of a list, by which it is indented.
 _BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+# Titled ones, which are files of the how-to, among them.
+_FENCED = re.compile(r"^( *)```\w.*?^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 # In English pages; in Chinese ones they are in Chinese.
 _NAMES = frozenset({"my-documents/", "north", "shop", "website", "Acme admin", "me", "Amy"})
@@ -46,7 +48,7 @@ def read_page(page: Path) -> str:
 
 def read_without_blocks(page: Path) -> str:
     """Its text without code."""
-    return _BLOCK.sub("", read_page(page))
+    return _FENCED.sub("", read_page(page))
 
 
 def blocks(page: Path, language: str) -> list[str]:
