@@ -27,14 +27,13 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Weights of a logistic head over a turn.
+    """Weights of a logistic head over a turn."""
 
-    `like`: how much the message resembles the intent's examples; `found`: how good the search result is (both as
-    logits); `later`: the message stands in a conversation, where its own words say little.
-    """
-
+    # How much the message resembles the intent's examples.
     like: float
+    # How good the search result is (both as logits).
     found: float
+    # The message stands in a conversation, where its own words say little.
     later: float
     bias: float
 
@@ -47,16 +46,15 @@ CLAIM = Weights(like=1.4, found=-0.2, later=-3.5, bias=0.7)
 
 @dataclass(frozen=True, slots=True)
 class Bid:
-    """`probability` in [0, 1] that the turn belongs to this intent; `why` is shown in traces.
-
-    `alone`: no other agent may speak; `joins`: adds its answer to those of agents with a higher rank.
-    """
+    """`probability` in [0, 1] that the turn belongs to this intent; `why` is shown in traces."""
 
     intent: str
     probability: float
     why: str
     rank: Rank
+    # No other agent may speak.
     alone: bool = False
+    # Adds its answer to those of agents with a higher rank.
     joins: bool = False
 
     def to_json(self) -> dict[str, Any]:

@@ -19,13 +19,11 @@ PAGE = -1
 
 @dataclass(frozen=True, slots=True)
 class SubRequest:
-    """One of several questions of a message.
-
-    `fragments`: numbers of the request's fragments that passed the gate for it, best first, empty for none; the other
-    fields are what `Request` has for the whole message.
-    """
+    """One of several questions of a message."""
 
     question: str
+    # Numbers of the request's fragments that passed the gate for it, best first, empty for none; the other fields are
+    # what `Request` has for the whole message.
     fragments: tuple[int, ...]
     terms: tuple[str, ...] = ()
     idf: tuple[float, ...] = ()
@@ -151,10 +149,11 @@ class Degraded:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What models cost since the last such piece, and checking what they wrote. `model`: its name, empty for none."""
+    """What models cost since the last such piece, and checking what they wrote."""
 
     usage: Usage
     verify_ms: float = 0.0
+    # Its name, empty for none.
     model: str = ""
 
 

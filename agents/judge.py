@@ -65,19 +65,19 @@ class JudgedExample:
 
 @dataclass(frozen=True, slots=True)
 class JudgeKind:
-    """What a judge is asked about.
+    """What a judge is asked about."""
 
-    `scorer`: name of its calibrations; `rules`, `prompt`: names of its prompts; `right`, `wrong`: keys of the shipped
-    examples; `shown`: how many shipped passages the model sees, the others measure it; `least`: the AUROC below which
-    its judgements do not count.
-    """
-
+    # Name of its calibrations.
     scorer: str
+    # rules and prompt: names of its prompts.
     rules: str
     prompt: str
+    # right and wrong: keys of the shipped examples.
     right: str
     wrong: str
+    # How many shipped passages the model sees, the others measure it.
     shown: int
+    # The AUROC below which its judgements do not count.
     least: float
 
 

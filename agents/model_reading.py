@@ -56,16 +56,16 @@ _SHAPE = Shape(
 
 @dataclass(frozen=True, slots=True)
 class ModelReading:
-    """What a model reads in a message.
-
-    `questions` are those that it holds, each understandable by itself; empty where the message is complete as it is, or
-    where no wording of the model keeps its facts. `intents` is empty where the model names none. `slots`: kind -> words
-    of the message. `language`: zh, en, or empty for another one.
+    """What a model reads in a message. `questions` are those that it holds, each understandable by itself; empty
+    where the message is complete as it is, or where no wording of the model keeps its facts. `intents` is empty
+    where the model names none.
     """
 
     questions: tuple[str, ...] = ()
     intents: frozenset[Intent] = frozenset()
+    # Kind -> words of the message.
     slots: Mapping[str, str] = field(default_factory=dict)
+    # zh, en, or empty for another one.
     language: str = ""
     degraded: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
@@ -146,10 +146,11 @@ def can_be_read(question: Question) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RewriteGuard:
-    """Checks what a model made of a message. `examples`: sentences of its prompt, which are of another company."""
+    """Checks what a model made of a message."""
 
     question: Question
     analyzer: Analyzer
+    # Sentences of its prompt, which are of another company.
     examples: frozenset[str] = frozenset()
 
     def filter_questions(self, written: Sequence[str]) -> tuple[str, ...]:

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RelatedPlace:
-    """A place that is near a question which the documents do not answer; nothing is quoted from it.
-
-    `heading`: the nearest one, or the question of a FAQ entry; empty where the whole document is meant. `score`: the
-    calibrated probability, below the gate, that it answers the question. `question`: what a customer would ask about
-    it, empty where unknown.
-    """
+    """A place that is near a question which the documents do not answer; nothing is quoted from it."""
 
     document_id: str
     title: str
+    # The nearest one, or the question of a FAQ entry; empty where the whole document is meant.
     heading: str
+    # The calibrated probability, below the gate, that it answers the question.
     score: float
+    # What a customer would ask about it, empty where unknown.
     question: str = ""
 
     @property

@@ -62,17 +62,17 @@ class IntentProof(Protocol):
 @dataclass(frozen=True, slots=True)
 class RouterParts:
     """What the router of one tenant is built from; `head` may be shared by all tenants with the same anchors.
-
-    Without a head, because the embedder is out of reach or knows no meaning, what no rule and no entity decides is
-    looked up, except explicit requests for a ticket. `sure`: what a text surely asks for; knowledge only where it names
-    it. `names`: the company's own names, folded, with the kind of entity of each.
+    Without a head, because the embedder is out of reach or knows no meaning, what no rule and no entity decides
+    is looked up, except explicit requests for a ticket.
     """
 
     head: IntentHead | None
     evidence: KnowledgeEvidence | None = None
     resolver: BusinessResolver | None = None
+    # What a text surely asks for; knowledge only where it names it.
     sure: IntentProof | None = None
     thresholds: Thresholds = field(default_factory=Thresholds)
+    # The company's own names, folded, with the kind of entity of each.
     names: Mapping[str, str] = field(default_factory=dict)
 
 

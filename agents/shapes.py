@@ -46,15 +46,13 @@ def build_object_schema(fields: Mapping[str, Schema]) -> Schema:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An object with these fields.
-
-    `name` is sent to the endpoint, in Latin letters. `lacking`: default values of fields that a model may leave out or
-    fill badly. `tokens`: enough for a reply, 0 unknown: small models do not stop by themselves.
-    """
+    """An object with these fields. `name` is sent to the endpoint, in Latin letters."""
 
     name: str
     fields: Mapping[str, Schema]
+    # Default values of fields that a model may leave out or fill badly.
     lacking: Mapping[str, Any]
+    # Enough for a reply, 0 unknown: small models do not stop by themselves.
     tokens: int = 0
 
     @property

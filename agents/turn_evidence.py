@@ -23,11 +23,9 @@ TEMPERATURE = 0.25
 
 @dataclass(frozen=True, slots=True)
 class TurnEvidence:
-    """All that is known of a turn before an agent acts.
-
-    `findings.retrieval` is the search result, None while the search is out of order. `emotion` is the customer's, of
-    which `outcry` is the part that is said in words. `danger` is None for a customer who is in none. `threshold`: the
-    emotion from which a person is called.
+    """All that is known of a turn before an agent acts. `findings.retrieval` is the search result, None while the
+    search is out of order. `emotion` is the customer's, of which `outcry` is the part that is said in words.
+    `danger` is None for a customer who is in none.
     """
 
     question: Question
@@ -36,6 +34,7 @@ class TurnEvidence:
     emotion: Emotion = CALM
     outcry: float = 0.0
     danger: Safety | None = None
+    # The emotion from which a person is called.
     threshold: float = 0.7
 
     @property

@@ -59,14 +59,12 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a turn cost at language models: requests, and tokens as the provider counts them.
-
-    `cached_tokens`: those of the prompts that the provider had computed before.
-    """
+    """What a turn cost at language models: requests, and tokens as the provider counts them."""
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    # Those of the prompts that the provider had computed before.
     cached_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
@@ -85,17 +83,17 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One conversation with a model, including retries after a failure.
-
-    `prompts`: name -> version of the prompts used, the one with the task first; `cost`: by the model's price;
-    `milliseconds`: until the last word; `error`: kind of the error that ended it, empty without.
-    """
+    """One conversation with a model, including retries after a failure."""
 
     model: str
+    # Name -> version of the prompts used, the one with the task first.
     prompts: Mapping[str, str]
     usage: Usage
+    # By the model's price.
     cost: float
+    # Until the last word.
     milliseconds: float
+    # Kind of the error that ended it, empty without.
     error: str = ""
 
 
@@ -120,10 +118,11 @@ class MatchStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CuratedEntry:
-    """What staff published; the answer is given word for word. `wordings`: all ways to ask, the question first."""
+    """What staff published; the answer is given word for word."""
 
     id: str
     answer: str
+    # All ways to ask, the question first.
     wordings: tuple[str, ...]
     buttons: tuple[Button, ...] = ()
 
@@ -134,17 +133,16 @@ class CuratedEntry:
 
 @dataclass(frozen=True, slots=True)
 class CuratedMatch:
-    """An entry for a question.
-
-    `probability`: calibrated, that the entry answers it; `margin`: distance to the next entry with another answer;
-    `revision`: of the knowledge base at which the entries were read.
-    """
+    """An entry for a question."""
 
     entry: CuratedEntry
     wording: str
     stage: MatchStage
+    # Calibrated, that the entry answers it.
     probability: float
+    # Distance to the next entry with another answer.
     margin: float = 0.0
+    # Of the knowledge base at which the entries were read.
     revision: int = 0
 
 
@@ -210,16 +208,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was found for a question before anybody acts on it.
+    """What was found for a question before anybody acts on it."""
 
-    `vectors`: of the normalized utterance; `sub_vectors`: of the sub-questions that its structure shows. `retrieval`:
-    what the knowledge base holds, None while it is out of order or was not searched. `curated`: the curated answer that
-    is nearest, if any.
-    """
-
+    # Of the normalized utterance.
     vectors: QuestionVectors = NOT_EMBEDDED
+    # Of the sub-questions that its structure shows.
     sub_vectors: Mapping[SubQuestion, QuestionVectors] = field(default_factory=dict)
+    # What the knowledge base holds, None while it is out of order or was not searched.
     retrieval: Retrieval | None = None
+    # The curated answer that is nearest, if any.
     curated: CuratedMatch | None = None
 
 
@@ -228,12 +225,7 @@ NOTHING_FOUND = Findings()
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1].
-
-    `curated`: of a FAQ entry, whose document is a list of many things. `line`: the headings within the fragment above
-    the quoted sentences, empty without. `quoted_blocks`: numbers of the blocks that are quoted; `left_…`: what is not
-    quoted.
-    """
+    """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1]."""
 
     index: int
     document_id: str
@@ -242,8 +234,11 @@ class Source:
     page: int | None
     snippet: str
     score: float
+    # Of a FAQ entry, whose document is a list of many things.
     curated: bool = False
+    # The headings within the fragment above the quoted sentences, empty without.
     line: str = ""
+    # Numbers of the blocks that are quoted; `left_…`: what is not quoted.
     quoted_blocks: tuple[int, ...] = ()
     left_blocks: int = 0
     left_chars: int = 0
@@ -274,9 +269,10 @@ class HandoffReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HandoffRequest:
-    """The request that a person takes the conversation. `priority`: 0 is usual, more is sooner; `emotion` in [0, 1]."""
+    """The request that a person takes the conversation."""
 
     reason: HandoffReason
+    # 0 is usual, more is sooner; `emotion` in [0, 1].
     priority: int = 0
     emotion: float = 0.0
 
@@ -291,13 +287,11 @@ class ReplyVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The result of checking a reply.
-
-    `factuality`: the share of its claims that hold, 0 to 100, None when nothing was checked; `quality`, 0 to 100, and
-    `relevance`, 0 to 1, are None without a critique.
-    """
+    """The result of checking a reply."""
 
     verdict: ReplyVerdict
+    # The share of its claims that hold, 0 to 100, None when nothing was checked; `quality`, 0 to 100, and
+    # `relevance`, 0 to 1, are None without a critique.
     factuality: int | None = None
     quality: int | None = None
     relevance: float | None = None
@@ -368,16 +362,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """Where the question went and why.
+    """Where the question went and why."""
 
-    `utterance`: as it was searched; `retrieval`: what the knowledge base holds for it, None while that is out of order.
-    `basis`: configuration and parameters, for making the answer again.
-    """
-
+    # As it was searched.
     utterance: Utterance
     route: Route
     decision: Decision
+    # What the knowledge base holds for it, None while that is out of order.
     retrieval: Retrieval | None = None
+    # Configuration and parameters, for making the answer again.
     basis: Mapping[str, Any] = field(default_factory=dict)
 
 

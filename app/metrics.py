@@ -68,9 +68,10 @@ class Durations:
 
 @dataclass(slots=True)
 class CacheStats:
-    """Of one tenant, since the start. `shared`: joined a computation that ran; saved: what hits and joins cost not."""
+    """Of one tenant, since the start."""
 
     hits: int = 0
+    # Joined a computation that ran; saved: what hits and joins cost not.
     shared: int = 0
     misses: int = 0
     saved_ms: float = 0.0
@@ -90,10 +91,12 @@ class CacheStats:
 
 @dataclass(slots=True)
 class TenantMetrics:
-    """Counts of one tenant. `first_token`: until the first piece of the reply; `total`: the whole turn."""
+    """Counts of one tenant."""
 
     stages: dict[str, Durations]
+    # Until the first piece of the reply.
     first_token: Durations
+    # The whole turn.
     total: Durations
     in_flight: int = 0
     peak: int = 0

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TenantParts:
-    """`configuration` changes with whatever else answers depend on; `tuned`: the parameters in force."""
+    """`configuration` changes with whatever else answers depend on."""
 
     retriever: CalibratedSearch
     team: Team
@@ -33,6 +33,7 @@ class TenantParts:
     head: IntentHead | None
     analyzer: Analyzer
     configuration: str
+    # The parameters in force.
     tuned: TunedSettings
     prompts: Prompts
     models: int

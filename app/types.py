@@ -23,11 +23,9 @@ class SessionKey:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What somebody shows for a conversation: the member it is proved to be, and the secret of the session.
-
-    `trusted`: by a key that needs no proof, because it stays with the company, which knows its customers.
-    """
+    """What somebody shows for a conversation: the member it is proved to be, and the secret of the session."""
 
     caller: str = ""
     token: str = field(default="", repr=False)
+    # By a key that needs no proof, because it stays with the company, which knows its customers.
     trusted: bool = False

@@ -63,13 +63,14 @@ ALONE, TOLD, BEST_ALONE, SHARE, BIAS = 0.10, 0.04, 0.52, 0.26, 1.40
 @dataclass(frozen=True, slots=True)
 class Readings:
     """Scores of a turn's candidates, shape (candidates,) each: of the message alone, and behind the questions before
-    it, as multiples of the distance from unrelated to typical questions above the cutoff; and how much of the message's
-    words a candidate covers, in [0, 1]. `unrelated`: such a score of what is about something else.
+    it, as multiples of the distance from unrelated to typical questions above the cutoff; and how much of the
+    message's words a candidate covers, in [0, 1].
     """
 
     alone: NDArray[np.float64]
     told: NDArray[np.float64]
     coverage: NDArray[np.float64]
+    # Such a score of what is about something else.
     unrelated: float = -0.5
 
 

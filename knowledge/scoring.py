@@ -49,7 +49,7 @@ class RetrievalOptions:
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """A recalled chunk before calibration. `readings`: its score for each query; `score`: the best of them."""
+    """A recalled chunk before calibration."""
 
     chunk: Chunk
     vector_rank: int | None
@@ -57,7 +57,9 @@ class ScoredChunk:
     cosine: float
     bm25: float
     fused: float
+    # The best of them.
     score: float
+    # Its score for each query.
     readings: tuple[float, ...] = ()
 
 

@@ -52,9 +52,10 @@ _NO_TYPOS = frozenset({"退会", "入会"})
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A corrected text; `changes`: what stood there, and what replaces it."""
+    """A corrected text."""
 
     text: str
+    # What stood there, and what replaces it.
     changes: tuple[tuple[str, str], ...] = ()
 
 

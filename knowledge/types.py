@@ -301,9 +301,10 @@ class PageText:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One result of one recall. `score`: cosine in [-1, 1] for dense, BM25 (>= 0) for lexical."""
+    """One result of one recall."""
 
     chunk_id: str
+    # Cosine in [-1, 1] for dense, BM25 (>= 0) for lexical.
     score: float
 
 

@@ -21,9 +21,8 @@ _EXACT = MEASURES | {AnswerType.CONTACT}
 @dataclass(frozen=True, slots=True)
 class AskedTerms:
     """A folded question: shares of its terms, which add up to 1, types of answer it asks for, and models it names.
-
-    Terms that no fragment holds weigh nothing; `own` are those of the message, not of earlier questions; `before` are
-    these, folded, the last one first. `held`: cached terms of texts.
+    Terms that no fragment holds weigh nothing; `own` are those of the message, not of earlier questions; `before`
+    are these, folded, the last one first.
     """
 
     question: str
@@ -32,6 +31,7 @@ class AskedTerms:
     own: frozenset[str]
     kinds: tuple[AnswerType, ...]
     models: tuple[Code, ...]
+    # Cached terms of texts.
     held: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
 
     @property

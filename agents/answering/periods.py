@@ -28,21 +28,21 @@ class PeriodUnit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A period and what it runs from.
-
-    `anchor`: that event in the rule's words, empty where none is named; `clause`: the words around the period, in
-    `sentence`. `before`: it ends with the event; `limit`: something has to be done within it; `first_counts`: whether
-    the day of the event is the first one, None where the rule does not say.
-    """
+    """A period and what it runs from."""
 
     amount: float
     unit: PeriodUnit
     written: str
+    # That event in the rule's words, empty where none is named.
     anchor: str
+    # The words around the period, in `sentence`.
     clause: str
     sentence: str
+    # It ends with the event.
     before: bool = False
+    # Something has to be done within it.
     limit: bool = False
+    # Whether the day of the event is the first one, None where the rule does not say.
     first_counts: bool | None = None
 
     def compute_end(self, start: date) -> date | None:

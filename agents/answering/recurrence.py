@@ -33,18 +33,18 @@ _SENTENCE = re.compile(r"[^。！？!?;|\n]+")
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """A recurring day, as it is written.
-
-    `weekday` counts from Monday; `nth`: 0 is the last one of a month, None every one; `months`: only in these, empty
-    for all; `day`: of the month; `postponed`: to the Monday after a weekend.
-    """
+    """A recurring day, as it is written. `weekday` counts from Monday."""
 
     written: str
     sentence: str
     weekday: int | None = None
+    # 0 is the last one of a month, None every one.
     nth: int | None = None
+    # Of the month.
     day: int | None = None
+    # To the Monday after a weekend.
     postponed: bool = False
+    # Only in these, empty for all.
     months: frozenset[int] = frozenset()
 
     def list_days(self, first: date, last: date) -> list[tuple[date, date]]:

@@ -55,18 +55,19 @@ OTHER_MODEL = 0.7
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnit:
-    """A unit, or rows of a table that belong together, with its score.
-
-    `score` is a little above 0 where nothing fits and seldom above 2; `shared`: the part of it for the rank of the
-    passage and its headings, which other units have too; `terms`: of the question, in it or its heading; `met`: types
-    of answer; `shown`: its sentences as a reader sees them, one to one.
+    """A unit, or rows of a table that belong together, with its score. `score` is a little above 0 where nothing
+    fits and seldom above 2.
     """
 
     unit: Unit
     score: float
+    # The part of it for the rank of the passage and its headings, which other units have too.
     shared: float
+    # Of the question, in it or its heading.
     terms: frozenset[str]
+    # Types of answer.
     met: frozenset[AnswerType]
+    # Its sentences as a reader sees them, one to one.
     shown: tuple[str, ...]
 
     @property

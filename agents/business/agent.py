@@ -38,17 +38,15 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class BusinessParts:
-    """What the agent is built from.
-
-    Without a `writer` the offline layer answers alone; `today`: the shop's date; `company`: the company's own tools,
-    which a model may call.
-    """
+    """What the agent is built from. Without a `writer` the offline layer answers alone."""
 
     database: BusinessDatabase
     queries: OfflineQueries
     replies: Replies
     writer: SqlWriter | None = None
+    # The shop's date.
     today: Callable[[], date] = date.today
+    # The company's own tools, which a model may call.
     company: CompanyTools | None = None
 
 

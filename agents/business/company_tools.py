@@ -34,17 +34,16 @@ _TABLE = {"description", "columns", "owner", "key"}
 
 @dataclass(frozen=True, slots=True)
 class CompanyTool:
-    """A tool of the company.
-
-    `table`: its rows, as those of a table whose owner column holds the member; `caller`: the argument that is filled
-    with the proved member; `arguments`: a JSON schema of each that a model gives; `rows`: where in a result the list of
-    rows is, empty where the result is one row.
-    """
+    """A tool of the company."""
 
     name: str
+    # Its rows, as those of a table whose owner column holds the member.
     table: Table
+    # The argument that is filled with the proved member.
     caller: str
+    # A JSON schema of each that a model gives.
     arguments: Mapping[str, Mapping[str, Any]]
+    # Where in a result the list of rows is, empty where the result is one row.
     rows: str
 
     def build_tool(self) -> Tool:

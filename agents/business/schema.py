@@ -21,19 +21,20 @@ TYPES = {"time": ("timestamp", "date"), "money": ("number",)}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`type` and `description` are for the prompt; `mask`: how a value is shown; `values`: code -> meaning.
-
-    `words`: what customers call the column; `spoken`: code -> all that they call its meaning; `named`: customers name
-    rows by its values, of places or of things.
-    """
+    """`type` and `description` are for the prompt."""
 
     name: str
     type: str
     description: str
+    # How a value is shown.
     mask: Mask | None = None
+    # Code -> meaning.
     values: Mapping[str, str] = field(default_factory=dict)
+    # What customers call the column.
     words: tuple[str, ...] = ()
+    # Code -> all that they call its meaning.
     spoken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # Customers name rows by its values, of places or of things.
     named: Named | None = None
 
 
@@ -57,27 +58,27 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Only the listed columns exist. Without an owner the rows are everybody's, for example products.
-
-    `words`: what customers call its rows; `time` and `money`: the columns that they are ordered and summed by.
-    """
+    """Only the listed columns exist. Without an owner the rows are everybody's, for example products."""
 
     name: str
     description: str
     columns: Mapping[str, Column]
     key: str
     owner: Owner | None = None
+    # What customers call its rows.
     words: tuple[str, ...] = ()
     states: tuple[ColumnState, ...] = ()
+    # time and money: the columns that they are ordered and summed by.
     time: str = ""
     money: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Tables by name, in the order of the file. `identity`: the type of the columns that hold a member's number."""
+    """Tables by name, in the order of the file."""
 
     tables: Mapping[str, Table]
+    # The type of the columns that hold a member's number.
     identity: Identity = "text"
 
     def list_readable(self) -> Readable:

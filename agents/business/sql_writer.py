@@ -25,14 +25,13 @@ from knowledge.tracing import start_span
 
 @dataclass(frozen=True, slots=True)
 class WrittenSql:
-    """`sql` is None where the model says that the tables do not hold it, or did not reply as told.
-
-    `failed`: it was late or out of reach; `requested`: the other tool that it called.
-    """
+    """`sql` is None where the model says that the tables do not hold it, or did not reply as told."""
 
     sql: str | None
     usage: Usage
+    # It was late or out of reach.
     failed: bool = False
+    # The other tool that it called.
     requested: ToolRequest | None = None
 
 

@@ -29,11 +29,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """How the rows of a subject are written.
-
-    Rows with the same `each` are one entry: `head` for it, `row` for each different `rows` of it. `preferred`: the
-    codes that were meant; `otherwise` says that only others were found. `unit`: what an entry is called; `counted`:
-    what is counted, where that is another.
+    """How the rows of a subject are written. Rows with the same `each` are one entry: `head` for it, `row` for each
+    different `rows` of it.
     """
 
     each: str
@@ -42,12 +39,15 @@ class Template:
     rows: str = ""
     row: tuple[Row, ...] = ()
     thing: str = "记录"
+    # What an entry is called.
     unit: str = "条"
+    # What is counted, where that is another.
     counted: str = ""
     intro: str = ""
     count: str = "您{filters}的{thing}共有 {count} {counted}"
     sum: str = "您{filters}的{thing}合计 {sum}（{count} {unit}）"
     average: str = "您{filters}的{thing}平均每{unit} {average} 元（{count} {unit}）"
+    # The codes that were meant; `otherwise` says that only others were found.
     preferred: Mapping[str, Sequence[str]] = field(default_factory=dict)
     meant: str = ""
     otherwise: str = ""

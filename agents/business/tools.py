@@ -42,15 +42,14 @@ TOOLS: tuple[Tool, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """A call as it was read.
-
-    `sql`: of QUERY_ROWS; `category`: of OPEN_TICKET; `arguments`: of one of the company's tools, whose name `tool` then
-    is.
-    """
+    """A call as it was read."""
 
     tool: ToolName | str
+    # Of QUERY_ROWS.
     sql: str = ""
+    # Of OPEN_TICKET.
     category: Category | None = None
+    # Of one of the company's tools, whose name `tool` then is.
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -33,47 +33,44 @@ NUMBERS = frozenset({Give.COUNT, Give.SUM, Give.AVERAGE})
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of the offline layer for a question.
+    """The plan of the offline layer for a question."""
 
-    `sql`: one SELECT over the schema's tables in PLAN_DIALECT, without the caller, which the guard adds. `subject`: the
-    question of the YAML. `certain`: nothing of the question is left out, so that no language model needs to be asked.
-    `words`: what the reply may repeat, for example period: 上个月. `also`: plans for the other questions of the
-    message.
-    """
-
+    # One SELECT over the schema's tables in PLAN_DIALECT, without the caller, which the guard adds.
     sql: str
+    # The question of the YAML.
     subject: str
+    # Nothing of the question is left out, so that no language model needs to be asked.
     certain: bool = False
+    # What the reply may repeat, for example period: 上个月.
     words: Mapping[str, str] = field(default_factory=dict)
+    # Plans for the other questions of the message.
     also: tuple[Plan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """An output column, `name` as the statement calls it.
-
-    `table` and `column`: where its values come from, empty when they come from several columns or none (count(*));
-    `function`: the lower-case aggregate around it (sum, count, max ...), empty for a plain column; both are empty for
-    any other expression. `stated`: the statement itself may have written the value, so that it is no fact.
-    """
+    """An output column, `name` as the statement calls it."""
 
     name: str
+    # table and column: where its values come from, empty when they come from several columns or none (count(*)).
     table: str = ""
     column: str = ""
+    # The lower-case aggregate around it (sum, count, max ...), empty for a plain column; `column` and it are empty for
+    # any other expression.
     function: str = ""
+    # The statement itself may have written the value, so that it is no fact.
     stated: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows that the database gave, all of them the caller's own or everybody's, values masked already.
-
-    `tables`: all that were read; `more`: there are rows beyond these.
-    """
+    """The rows that the database gave, all of them the caller's own or everybody's, values masked already."""
 
     fields: tuple[Field, ...]
     values: tuple[tuple[Value, ...], ...]
+    # All that were read.
     tables: tuple[str, ...]
+    # There are rows beyond these.
     more: bool = False
 
 

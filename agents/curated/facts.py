@@ -22,11 +22,12 @@ LONGEST, SHORTEST = 5, 3
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts of one wording. `units`: its characters and Latin words without question words."""
+    """The facts of one wording."""
 
     polarity: Polarity
     numbers: frozenset[Quantity]
     models: tuple[Code, ...]
+    # Its characters and Latin words without question words.
     units: tuple[str, ...]
 
     @property

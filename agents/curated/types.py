@@ -23,10 +23,11 @@ class MatchStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CuratedEntry:
-    """What staff published; the answer is given word for word. `wordings`: all ways to ask, the question first."""
+    """What staff published; the answer is given word for word."""
 
     id: str
     answer: str
+    # All ways to ask, the question first.
     wordings: tuple[str, ...]
     buttons: tuple[Button, ...] = ()
 
@@ -37,17 +38,16 @@ class CuratedEntry:
 
 @dataclass(frozen=True, slots=True)
 class CuratedMatch:
-    """An entry for a question.
-
-    `probability`: calibrated, that the entry answers it; `margin`: distance to the next entry with another answer;
-    `revision`: of the knowledge base at which the entries were read.
-    """
+    """An entry for a question."""
 
     entry: CuratedEntry
     wording: str
     stage: MatchStage
+    # Calibrated, that the entry answers it.
     probability: float
+    # Distance to the next entry with another answer.
     margin: float = 0.0
+    # Of the knowledge base at which the entries were read.
     revision: int = 0
 
 

@@ -16,27 +16,30 @@ ChatMessage = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """Options of a chat model.
+    """Options of a chat model."""
 
-    `name`: of the model at the endpoint, or its file; `base_url` and `api_key`: of the endpoint; `silence`: seconds
-    until the first token and between two; `total`: seconds of one reply, retries included; `retries`: after a failure
-    before the first token; `max_tokens`: of a reply; `queue`: requests that wait for a local model, besides those that
-    it computes; `threads`: of a local model, 0 for as many as cores are idle. `profile`: of `agents.llm.profiles`,
-    empty for the one of base_url; `parameters`: further fields of a request, which replace the profile's; `thinks`:
-    whether the text may begin within thoughts that no tag opens, None for what profile and name say.
-    """
-
+    # Of the model at the endpoint, or its file.
     name: str
+    # base_url and api_key: of the endpoint.
     base_url: str = ""
     api_key: str = ""
+    # Seconds until the first token and between two.
     silence: float = 10.0
+    # Seconds of one reply, retries included.
     total: float = 60.0
+    # After a failure before the first token.
     retries: int = 1
+    # Of a reply.
     max_tokens: int = 1024
+    # Requests that wait for a local model, besides those that it computes.
     queue: int = 8
+    # Of a local model, 0 for as many as cores are idle.
     threads: int = 0
+    # Of `agents.llm.profiles`, empty for the one of base_url.
     profile: str = ""
+    # Further fields of a request, which replace the profile's.
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    # Whether the text may begin within thoughts that no tag opens, None for what profile and name say.
     thinks: bool | None = None
 
 

@@ -60,17 +60,16 @@ def _build_vllm_parameters(model: str, limit: int) -> Parameters:
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """The profile of a provider.
+    """The profile of a provider."""
 
-    `base_url`: its usual address, empty for none; `at`: host and port that identify it, `.x` for all below; `tags`:
-    whether thoughts may stand in the text, with or without an opening tag: servers of one's own, where it depends on
-    their options.
-    """
-
+    # Its usual address, empty for none.
     base_url: str
+    # Host and port that identify it, `.x` for all below.
     at: tuple[str, ...]
     parameters: Callable[[str, int], Parameters]
     """Of the model's name and the most tokens of a reply."""
+    # Whether thoughts may stand in the text, with or without an opening tag: servers of one's own, where it depends
+    # on their options.
     tags: bool = False
 
     def is_thinking_model(self, model: str) -> bool:

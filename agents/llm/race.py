@@ -28,14 +28,13 @@ from agents.types import Thinking
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Limits for one reply, whoever writes it, in seconds.
+    """Limits for one reply, whoever writes it, in seconds."""
 
-    `hedge`: silence until a second generator is asked beside the first, 0 for never; `first`: without a sign of any of
-    them, in sum; `total`: until nobody is asked any more.
-    """
-
+    # Silence until a second generator is asked beside the first, 0 for never.
     hedge: float = 0.0
+    # Without a sign of any of them, in sum.
     first: float = 10.0
+    # Until nobody is asked any more.
     total: float = 60.0
 
 

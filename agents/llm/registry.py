@@ -17,20 +17,21 @@ from knowledge.text import Analyzer
 
 @dataclass(frozen=True, slots=True)
 class GeneratorOptions:
-    """What generators are built from.
+    """What generators are built from."""
 
-    `analyzer`: the tenant's; `max_sources`: fragments cited at most; `max_chunk_chars`: of a fragment in a prompt;
-    `model`: the writer, for generators that need one; `objections`: to what it writes; `meaning`: of sentences, None
-    chooses and checks by words alone.
-    """
-
+    # The tenant's.
     analyzer: Analyzer
+    # Fragments cited at most.
     max_sources: int
+    # Of a fragment in a prompt.
     max_chunk_chars: int = 800
     profile: TenantProfile = field(default_factory=TenantProfile)
+    # The writer, for generators that need one.
     model: ChatModel | None = None
+    # Of sentences, None chooses and checks by words alone.
     meaning: Meaning | None = None
     prompts: Prompts = field(default_factory=load_shipped_prompts)
+    # To what it writes.
     objections: Objections | None = None
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool. `arguments`: a JSON schema of each, all of them required."""
+    """A tool."""
 
     name: str
     description: str
+    # A JSON schema of each, all of them required.
     arguments: Mapping[str, Mapping[str, Any]]
 
     def to_json(self) -> dict[str, Any]:
@@ -29,9 +30,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call. `arguments`: JSON as the model wrote it, of any shape."""
+    """A call."""
 
     name: str
+    # JSON as the model wrote it, of any shape.
     arguments: str
 
 

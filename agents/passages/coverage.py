@@ -30,8 +30,9 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class PassagePart:
-    """Consecutive blocks that are all quoted, or all not quoted; `blocks`: their numbers."""
+    """Consecutive blocks that are all quoted, or all not quoted."""
 
+    # Their numbers.
     blocks: tuple[int, ...]
     quoted: bool
     markdown: str

@@ -30,17 +30,15 @@ _NO_HEADING = re.compile(r"^\s*[-*•·●▪◦+①-⑳]|[。！!；;，,：:�
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A verbatim span of a chunk.
-
-    `text` is `chunk[start:end]`; `line` counts the chunk's non-empty lines from 0; `block`: the block that it is part
-    of; `first`: whether it begins the block.
-    """
+    """A verbatim span of a chunk. `text` is `chunk[start:end]`; `line` counts the chunk's non-empty lines from 0."""
 
     text: str
     start: int
     end: int
     line: int
+    # The block that it is part of.
     block: Span
+    # Whether it begins the block.
     first: bool
 
     @property

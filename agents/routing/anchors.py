@@ -22,10 +22,11 @@ from knowledge.yaml_files import load_yaml
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A sentence and all that it asks for. `weight`: its error counts so many times as much."""
+    """A sentence and all that it asks for."""
 
     text: str
     intents: frozenset[str]
+    # Its error counts so many times as much.
     weight: float = 1.0
 
 

@@ -56,15 +56,15 @@ class Band(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """All numbers that decided a route.
-
-    `scores` and `thresholds` are by intent; a score is about +1 where the message is like the intent's examples and -1
-    where it is not; both are empty when a cheaper tier decided. `closeness` to the tenant's own knowledge is in
-    standard deviations above unrelated sentences, None when not measured. `verdict`: the intents joined by +.
+    """All numbers that decided a route. `scores` and `thresholds` are by intent; a score is about +1 where the
+    message is like the intent's examples and -1 where it is not; both are empty when a cheaper tier decided.
+    `closeness` to the tenant's own knowledge is in standard deviations above unrelated sentences, None when not
+    measured.
     """
 
     tier: Tier
     band: Band
+    # The intents joined by +.
     verdict: str
     entities: tuple[Entity, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -75,12 +75,11 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a message goes: at least one intent, the one that is served first at the front. `degraded`: what was out of
-    order.
-    """
+    """Where a message goes: at least one intent, the one that is served first at the front."""
 
     intents: tuple[Intent, ...]
     trace: Trace
+    # What was out of order.
     degraded: tuple[str, ...] = ()
 
     @property

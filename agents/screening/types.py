@@ -41,13 +41,13 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`reason` is None for a message that passes.
-
-    `probability` of an attack, in [0, 1], where attacks and other messages are equally likely beforehand; 1.0 with a
-    certain signature. `signatures`: names of those found. `embedded`: whether the embedding was used.
+    """`reason` is None for a message that passes. `probability` of an attack, in [0, 1], where attacks and other
+    messages are equally likely beforehand; 1.0 with a certain signature.
     """
 
     reason: Reason | None
     probability: float
+    # Names of those found.
     signatures: tuple[str, ...] = ()
+    # Whether the embedding was used.
     embedded: bool = False

@@ -51,13 +51,11 @@ class CustomerTicket:
 
 @dataclass(frozen=True, slots=True)
 class TicketOwner:
-    """Whose tickets are meant: those of a conversation, and those of a member who proved who it is.
-
-    `sender`: by whom a new one is counted.
-    """
+    """Whose tickets are meant: those of a conversation, and those of a member who proved who it is."""
 
     session: str
     caller: str = ""
+    # By whom a new one is counted.
     sender: SenderId = SenderId()  # noqa: RUF009 - frozen
 
 

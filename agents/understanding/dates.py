@@ -35,18 +35,17 @@ _COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 
 
 @dataclass(frozen=True, slots=True)
 class DateMention:
-    """Where a time stands in the folded text, and its days from `first` to `last`.
-
-    `at`: the hour of a single day. `any_year`: the year is a guess, the last one in which the day was. `following`: the
-    days a year later, where these are others.
-    """
+    """Where a time stands in the folded text, and its days from `first` to `last`."""
 
     start: int
     end: int
     first: date
     last: date
+    # The hour of a single day.
     at: time | None = None
+    # The year is a guess, the last one in which the day was.
     any_year: bool = False
+    # The days a year later, where these are others.
     following: Period | None = None
 
     @property

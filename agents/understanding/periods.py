@@ -16,10 +16,11 @@ PARTS = {"初": 0, "头": 0, "上旬": 0, "中": 10, "中旬": 10, "下旬": 20,
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From `start` up to but without `end`; None: open. `following`: the same a year later, where the days differ."""
+    """From `start` up to but without `end`; None: open."""
 
     start: date | None
     end: date | None
+    # The same a year later, where the days differ.
     following: Period | None = field(default=None, compare=False)
 
 

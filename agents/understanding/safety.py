@@ -31,12 +31,10 @@ class Danger(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Cues:
-    """Patterns of folded text.
-
-    `asking`: makes a clause a question about a rule, unless `happened` says that something came about.
-    """
+    """Patterns of folded text."""
 
     dangers: Mapping[Danger, re.Pattern[str]]
+    # Makes a clause a question about a rule, unless `happened` says that something came about.
     asking: re.Pattern[str]
     happened: re.Pattern[str]
 

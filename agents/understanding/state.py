@@ -15,16 +15,14 @@ from knowledge.types import Context
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One earlier exchange of the conversation.
-
-    `proposed`: the action that the reply proposed, empty for none. `rows`: the reply held rows of the business
-    database, is left out here, and models do not see the turn.
-    """
+    """One earlier exchange of the conversation."""
 
     utterance: Utterance
     reply: str
     suggestions: tuple[str, ...] = ()
+    # The action that the reply proposed, empty for none.
     proposed: str = ""
+    # The reply held rows of the business database, is left out here, and models do not see the turn.
     rows: bool = False
 
 

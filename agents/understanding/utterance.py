@@ -29,25 +29,24 @@ class RewriteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """An utterance in other words. `searched`: beside the original; what rules guess only helps to read it."""
+    """An utterance in other words."""
 
     text: str
     kind: RewriteKind
+    # Beside the original; what rules guess only helps to read it.
     searched: bool = True
 
 
 @dataclass(frozen=True)
 class Utterance:
-    """What a customer says in one message.
-
-    `original` is the text as it was written, which is shown and kept. `rewrites`: in the order in which they were made,
-    each counts more than those before it. `slots`: kinds and words that a model found named in it; `language`: zh or
-    en, as a model says; both may be empty.
-    """
+    """What a customer says in one message. `original` is the text as it was written, which is shown and kept."""
 
     original: str
+    # In the order in which they were made, each counts more than those before it.
     rewrites: tuple[Rewrite, ...] = ()
+    # Kinds and words that a model found named in it.
     slots: tuple[tuple[str, str], ...] = ()
+    # zh or en, as a model says; empty where none does.
     language: str = ""
 
     @cached_property

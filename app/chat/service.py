@@ -317,9 +317,10 @@ class ChatService:
 
 @dataclass(frozen=True, slots=True)
 class _CheckedMessage:
-    """What a message says as it was taken, empty where nobody is to read it; `rejected`: no agent is."""
+    """What a message says as it was taken, empty where nobody is to read it."""
 
     utterance: Utterance
+    # No agent is.
     rejected: Rejected | None = None
 
     def fill_text(self, message: Message) -> _CheckedMessage:

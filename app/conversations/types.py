@@ -33,9 +33,7 @@ class OpenedConversation:
 @dataclass(frozen=True, slots=True)
 class TurnRow:
     """One question and its reply. `standalone` is the question as it was searched; `response` what was sent.
-
-    `rows_of` is the member whose business data it holds, empty for none; `state`: see `DialogueState.to_json`;
-    `attachments`: see `Attachment.build_brief`.
+    `rows_of` is the member whose business data it holds, empty for none.
     """
 
     id: str
@@ -46,7 +44,9 @@ class TurnRow:
     response: dict[str, Any]
     created_at: datetime
     rows_of: str = ""
+    # See `DialogueState.to_json`.
     state: dict[str, Any] = field(default_factory=dict)
+    # See `Attachment.build_brief`.
     attachments: Sequence[dict[str, Any]] = ()
 
 

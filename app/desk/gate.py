@@ -42,10 +42,11 @@ AGENT = "desk"
 
 @dataclass(frozen=True, slots=True)
 class DeskReply:
-    """The session is with the desk: what the customer is told. `forward`: the message goes there with its turn."""
+    """The session is with the desk: what the customer is told."""
 
     answer: Answer
     queue: QueueState
+    # The message goes there with its turn.
     forward: bool = True
 
 

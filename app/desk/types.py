@@ -68,14 +68,10 @@ class Sender(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeskSession:
-    """A session that was with the desk at least once.
-
-    `version` counts its transitions, the rises of its priority and its notes, `messages` its messages. `agent_id` is
-    the member of staff, empty for nobody; `skill` what that person must know, empty for anything; `team` of whom it has
-    to be, empty for anybody. `caller` is the
-    member the customer proved to be, `ticket` the number of the ticket that was made because nobody was there.
-    `fresh_at`: turns before it do not count as failed. `snoozed_until`: its holder put it aside until then.
-    `customer_seen`, `staff_seen`: number of the last message that the customer, or staff, has read.
+    """A session that was with the desk at least once. `version` counts its transitions, the rises of its priority
+    and its notes, `messages` its messages. `agent_id` is the member of staff, empty for nobody; `skill` what that
+    person must know, empty for anything; `team` of whom it has to be, empty for anybody. `caller` is the member
+    the customer proved to be, `ticket` the number of the ticket that was made because nobody was there.
     """
 
     tenant: str
@@ -97,10 +93,13 @@ class DeskSession:
     queued_at: datetime | None
     assigned_at: datetime | None
     resolved_at: datetime | None
+    # Turns before it do not count as failed.
     fresh_at: datetime | None
+    # Its holder put it aside until then.
     snoozed_until: datetime | None
     active_at: datetime
     updated_at: datetime
+    # customer_seen and staff_seen: number of the last message that the customer, or staff, has read.
     customer_seen: int = 0
     staff_seen: int = 0
 
@@ -126,15 +125,14 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class DeskMessage:
-    """A message between customer and staff; `seq` counts from 1 in its session, without gaps. `attachments`: see
-    `Attachment.build_brief`.
-    """
+    """A message between customer and staff; `seq` counts from 1 in its session, without gaps."""
 
     seq: int
     sender: Sender
     agent_id: str
     content: str
     created_at: datetime
+    # See `Attachment.build_brief`.
     attachments: Sequence[dict[str, Any]] = ()
 
 

@@ -40,8 +40,9 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class DiffHunk:
-    """Changes that stand together. `old_start`, `new_start`: the number of its first paragraph in each, from 1."""
+    """Changes that stand together."""
 
+    # old_start and new_start: the number of its first paragraph in each, from 1.
     old_start: int
     new_start: int
     lines: tuple[DiffLine, ...]

@@ -20,9 +20,7 @@ from knowledge.blocks import Layout, validate_layout
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """A document at the head revision. `indexed`: what is here is what searches find; `published`: a version of it is;
-    `live`: that, it is not `disabled`, and it is valid now.
-    """
+    """A document at the head revision."""
 
     id: str
     name: str
@@ -37,7 +35,9 @@ class DocumentRow:
     valid_from: datetime | None
     valid_until: datetime | None
     disabled: bool
+    # That, it is not `disabled`, and it is valid now.
     live: bool
+    # A version of it is.
     published: bool
     media_type: str
     size: int
@@ -46,6 +46,7 @@ class DocumentRow:
     version: int
     chunks: int
     revision: int
+    # What is here is what searches find.
     indexed: bool
     created_at: datetime
     updated_at: datetime
@@ -80,29 +81,32 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """A piece of a document as it is stored; `question`: of a FAQ entry; `excluded`: no search finds it; `correction`:
-    that which made it so, or empty.
-    """
+    """A piece of a document as it is stored."""
 
     id: str
     ordinal: int
     text: str
     heading_path: list[str]
     page: int | None
+    # Of a FAQ entry.
     question: str | None
+    # No search finds it.
     excluded: bool
+    # That which made it so, or empty.
     correction: str
 
 
 @dataclass(frozen=True, slots=True)
 class PassageRow:
-    """A piece of a document that is valid now. `url`: of the document, empty for none; `layout`: see `Chunk.layout`."""
+    """A piece of a document that is valid now."""
 
     text: str
     heading_path: list[str]
     page: int | None
     title: str
+    # Of the document, empty for none.
     url: str
+    # See `Chunk.layout`.
     layout: Layout | None
 
 

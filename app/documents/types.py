@@ -201,14 +201,13 @@ Difference = Callable[[frozenset[str]], tuple[frozenset[str], frozenset[str]]]
 
 @dataclass(frozen=True, slots=True)
 class IndexDelta:
-    """What separates an index from SQL: chunks to add, ids to remove, the terms that came since. `vocabulary`: the
-    version of the tenant's words that made all its terms.
-    """
+    """What separates an index from SQL: chunks to add, ids to remove, the terms that came since."""
 
     revision: int
     added: tuple[tuple[Chunk, TermIds], ...]
     removed: frozenset[str]
     new_terms: tuple[str, ...]
+    # The version of the tenant's words that made all its terms.
     vocabulary: int = 0
 
 

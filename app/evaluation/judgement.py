@@ -45,18 +45,19 @@ class TurnVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedReply:
-    """A response as far as it is judged. `documents`: title and heading of those that it cites, the page included;
-    `ids`: the same by their ids, "" for the page; `rows`: it cites the business database; `queued`: the session waits
-    for a person.
-    """
+    """A response as far as it is judged."""
 
     text: str
     outcome: str
     agent: str = ""
+    # Title and heading of those that it cites, the page included.
     documents: tuple[str, ...] = ()
+    # It cites the business database.
     rows: bool = False
     proposes: bool = False
+    # The session waits for a person.
     queued: bool = False
+    # The same by their ids, "" for the page.
     ids: tuple[str, ...] = ()
 
     @classmethod
@@ -102,14 +103,15 @@ class JudgedReply:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`why` is empty for what is correct. `swallowed`: the queue for a person took a turn that asked for none;
-    `false_answer`: facts where there are none to tell, or those of a neighbour; `brush_off`: wrong, and it talks past.
-    """
+    """`why` is empty for what is correct."""
 
     verdict: TurnVerdict
     why: str = ""
+    # The queue for a person took a turn that asked for none.
     swallowed: bool = False
+    # Facts where there are none to tell, or those of a neighbour.
     false_answer: bool = False
+    # Wrong, and it talks past.
     brush_off: bool = False
 
     @property

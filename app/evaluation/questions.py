@@ -24,10 +24,11 @@ SourceOf = Callable[[Chunk], str]
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question and what came of it. `cited`: the corpus ids that the first source may stand for."""
+    """A question and what came of it."""
 
     question: EvalQuestion
     result: TurnResult
+    # The corpus ids that the first source may stand for.
     cited: frozenset[str]
 
     @property

@@ -27,14 +27,14 @@ MAX_KEY_CHARS = 64
 @dataclass(frozen=True, slots=True)
 class ProductReply:
     """One response. `body` is that of the chat contract; `grounds` are the texts that the reply may state facts of;
-    `route` says where the question went, and `answer` is None after an error. `first_token`: seconds until the first
-    text was there, None where none was streamed.
+    `route` says where the question went, and `answer` is None after an error.
     """
 
     body: Mapping[str, Any]
     answer: Answer | None = None
     grounds: tuple[str, ...] = ()
     route: str = ""
+    # Seconds until the first text was there, None where none was streamed.
     first_token: float | None = None
 
 

@@ -36,12 +36,12 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What is stored of it. `chunks`: ids of the pieces that count; one way to ask a curated question stands for all.
-    `live`: whether the document was valid when that was last looked at.
-    """
+    """What is stored of it."""
 
     document: DocumentMeta
+    # Ids of the pieces that count; one way to ask a curated question stands for all.
     chunks: frozenset[str]
+    # Whether the document was valid when that was last looked at.
     live: bool
     valid_from: datetime | None
     valid_until: datetime | None
@@ -76,14 +76,14 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """What came of a trial. `found`: all that was recalled, where that was asked for or something was expected.
-    `rejected`: why the chat would not take the message, in which case nobody decides.
-    """
+    """What came of a trial."""
 
     text: str
+    # All that was recalled, where that was asked for or something was expected.
     found: Retrieval
     timings_ms: dict[str, float]
     degraded: tuple[str, ...] = ()
+    # Why the chat would not take the message, in which case nobody decides.
     rejected: Reason | None = None
     turn: TurnEvidence | None = None
     decision: Decision | None = None

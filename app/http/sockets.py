@@ -55,16 +55,16 @@ Guard = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """Who is there, by which key, or which user token alone. `first` is the first frame, empty without one;
-    `unhandled`: it was no greeting; `lease`: of the connection, while it is open.
-    """
+    """Who is there, by which key, or which user token alone. `first` is the first frame, empty without one."""
 
     principal: Principal
     sender: Requester
     first: dict[str, Any]
+    # Of the connection, while it is open.
     lease: Lease
     key: str | None = field(default=None, repr=False)
     token: str = field(default="", repr=False)
+    # It was no greeting.
     unhandled: bool = False
 
 

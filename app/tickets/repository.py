@@ -74,9 +74,10 @@ class TicketRow:
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """What is done to a ticket. `actor`: customer, bot, system, or the name of a member of staff."""
+    """What is done to a ticket."""
 
     kind: str
+    # Customer, bot, system, or the name of a member of staff.
     actor: str
     text: str = ""
     public: bool = False
@@ -97,10 +98,7 @@ class TicketEventRow:
 
 @dataclass(frozen=True, slots=True)
 class TicketFilter:
-    """What a list is narrowed to; empty for all. `unassigned`: neither to a person nor to a team; `overdue`: not done,
-    and the time to resolve it is over; `text`: in the number, the subject, the description, the user or the
-    conversation.
-    """
+    """What a list is narrowed to; empty for all."""
 
     states: tuple[TicketState, ...] = ()
     priority: Priority | None = None
@@ -109,8 +107,11 @@ class TicketFilter:
     user_id: str = ""
     assignee: str = ""
     team: str = ""
+    # Neither to a person nor to a team.
     unassigned: bool = False
+    # Not done, and the time to resolve it is over.
     overdue: bool = False
+    # In the number, the subject, the description, the user or the conversation.
     text: str = ""
 
 

@@ -27,8 +27,8 @@ Forget = Callable[[Connection, str, Sequence[str]], int]
 @dataclass(frozen=True, slots=True)
 class Summary:
     """A conversation in a list; `first_question` is its first message, `title` that of its worst turn, the first of
-    equals; `trouble` what was wrong there, `worst` the id of that turn, empty where nothing was said; `verified` tells
-    whether the user was proved; `handoff`: a person was asked for; `up` and `down` are votes.
+    equals; `trouble` what was wrong there, `worst` the id of that turn, empty where nothing was said; `verified`
+    tells whether the user was proved.
     """
 
     session_id: str
@@ -40,6 +40,7 @@ class Summary:
     updated_at: datetime
     first_question: str
     last_outcome: str
+    # A person was asked for; `up` and `down` are votes.
     handoff: bool
     up: int
     down: int

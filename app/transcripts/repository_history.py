@@ -61,7 +61,7 @@ class HistoryPlace:
 
 @dataclass(frozen=True, slots=True)
 class TurnItem:
-    """A question and its reply. `response` is what was sent; `rows_of`, `attachments`: see `StoredTurn`."""
+    """A question and its reply. `response` is what was sent."""
 
     place: HistoryPlace
     id: str
@@ -69,6 +69,7 @@ class TurnItem:
     reply: str
     outcome: str
     response: dict[str, Any]
+    # rows_of and attachments: see `StoredTurn`.
     rows_of: str
     attachments: Sequence[dict[str, Any]]
     rating: Rating | None

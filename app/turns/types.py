@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Claim:
     """On what ground something is written into a conversation: looked at before, and again by the transaction.
-
     `shown` is the digest of the secret that was shown. `issued` is the secret that comes into being with what is
-    written, and `digest` what is stored of it. `expires`: until when a secret of now counts. `first`: nobody had the
-    conversation when it was looked at; `sure`: nor can anybody meanwhile, since the id was made for this. `found`: the
-    conversation was read and is there.
+    written, and `digest` what is stored of it.
     """
 
     caller: str = ""
@@ -39,9 +36,13 @@ class Claim:
     trusted: bool = True
     issued: str = field(default="", repr=False)
     digest: str = ""
+    # Until when a secret of now counts.
     expires: datetime | None = None
+    # Nobody had the conversation when it was looked at.
     first: bool = False
+    # Nor can anybody meanwhile, since the id was made for this.
     sure: bool = False
+    # The conversation was read and is there.
     found: bool = False
 
     @property
@@ -58,14 +59,10 @@ NOBODY = Claim()
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a customer sent. `session_id` names the conversation within its tenant.
-
-    new_session: the id was made for this message, so nothing was said before but what the client itself gives as
-    `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
-    a person is kept once. `proof` is what is shown for the conversation. `sender`: whom it is counted for. `attempt`:
-    keeps the result of a request that may be sent again. `where`: the documents that an answer may rest on.
-    `attachments`: ids of what goes with it; `attached`: the same, once they are known to be this conversation's.
-    `traceparent`: the trace of the caller, as it was sent.
+    """What a customer sent. `session_id` names the conversation within its tenant. new_session: the id was made for
+    this message, so nothing was said before but what the client itself gives as `history`, oldest turn first.
+    `client_id` is the sender's own id of the message, by which one that is sent twice to a person is kept once.
+    `proof` is what is shown for the conversation.
     """
 
     tenant: str
@@ -78,12 +75,18 @@ class Message:
     new_session: bool = False
     history: tuple[Turn, ...] = ()
     client_id: str = ""
+    # Whom it is counted for.
     sender: Requester = UNCOUNTED
     proof: Proof = Proof()  # noqa: RUF009 - frozen
+    # Keeps the result of a request that may be sent again.
     attempt: RequestAttempt | None = None
+    # The documents that an answer may rest on.
     where: Filter = Filter()  # noqa: RUF009 - frozen
+    # Ids of what goes with it.
     attachments: tuple[str, ...] = ()
+    # The same, once they are known to be this conversation's.
     attached: tuple[Attachment, ...] = ()
+    # The trace of the caller, as it was sent.
     traceparent: str = ""
 
     @property
@@ -94,12 +97,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A request for a person, ready to be written with the turn that made it.
+    """A request for a person, ready to be written with the turn that made it."""
 
-    `after_hours`: nobody is there now; `by_customer`: the customer asks, without the bot.
-    """
-
+    # Nobody is there now.
     after_hours: bool
+    # The customer asks, without the bot.
     by_customer: bool
     reason: str
     priority: int
@@ -113,31 +115,28 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class TurnTrace:
-    """How an answer came about, beyond what its response tells. `searched`: None where nothing was; `model`: the name
-    of the one that was asked to write, empty for none. `basis`: see `Routed`. `calls`: of models, in the order in which
-    they ended. `origin`: the turn that it was computed for, of which the rest is told; empty where that is this one.
-    """
+    """How an answer came about, beyond what its response tells."""
 
     route: Route | None = None
+    # None where nothing was.
     searched: Retrieval | None = None
+    # The name of the one that was asked to write, empty for none.
     model: str = ""
     usage: Usage = field(default_factory=Usage)
+    # See `Routed`.
     basis: Mapping[str, Any] = field(default_factory=dict)
+    # Of models, in the order in which they ended.
     calls: tuple[ModelCall, ...] = ()
+    # The turn that it was computed for, of which the rest is told; empty where that is this one.
     origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class NewTurn:
     """A turn to be kept. `response` is what is sent, as JSON; the conversation is opened by its first turn.
-
-    new_session: the id was made for this turn, so nobody else can know of the session. for_desk: the message goes to
-    the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person; waiting:
-    the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
-    `receipt`: the result of the request that it came with, where that may be sent again;
-    `rows_of` and `state`: see `TurnRow`; `trace_id`: of that request; `trace`: how the answer came about, None where
-    nobody thought about it; `cited`: the documents that the reply cites; `page`: address and title of the page that the
-    customer was on; `attachments`: see `Attachment.build_brief`.
+    new_session: the id was made for this turn, so nobody else can know of the session. for_desk: the message goes
+    to the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person;
+    waiting: the customer waits for one, who is going to read this.
     """
 
     tenant: str
@@ -151,6 +150,7 @@ class NewTurn:
     response: bytes
     created_at: datetime
     agent: str = ""
+    # The documents that the reply cites.
     cited: tuple[str, ...] = ()
     new_session: bool = False
     cached: bool = False
@@ -160,13 +160,20 @@ class NewTurn:
     client_id: str = ""
     opening: Opening | None = None
     waiting: bool = False
+    # On what ground it goes into its conversation.
     claim: Claim = NOBODY
+    # The result of the request that it came with, where that may be sent again.
     receipt: Receipt | None = None
+    # rows_of and state: see `TurnRow`.
     rows_of: str = ""
     state: dict[str, Any] = field(default_factory=dict)
+    # Of that request.
     trace_id: str = ""
+    # How the answer came about, None where nobody thought about it.
     trace: TurnTrace | None = None
+    # Address and title of the page that the customer was on.
     page: tuple[str, str] | None = None
+    # See `Attachment.build_brief`.
     attachments: Sequence[dict[str, Any]] = ()
 
 

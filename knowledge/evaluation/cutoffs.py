@@ -31,11 +31,10 @@ class Cutoff:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """The chosen cutoff. `met`: it keeps the limit on false answers; otherwise it is the one with the fewest of
-    them.
-    """
+    """The chosen cutoff."""
 
     cutoff: Cutoff
+    # It keeps the limit on false answers; otherwise it is the one with the fewest of them.
     met: bool
 
 

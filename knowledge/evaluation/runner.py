@@ -49,11 +49,12 @@ class RecalledChunk:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """One question through retrieval and agent; `baselines`: by name of BASELINES, what each finds, best first."""
+    """One question through retrieval and agent."""
 
     question: EvalQuestion
     retrieval: Retrieval
     reply: AgentReply
+    # By name of BASELINES, what each finds, best first.
     baselines: Mapping[str, Sequence[RecalledChunk]]
 
     @property

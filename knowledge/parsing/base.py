@@ -45,15 +45,13 @@ _HEAD = 1024
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file to be parsed: its checked name, its bytes, the limits in force, the columns of questions and answers.
-
-    `recogniser`: reads pictures; None leaves them unread.
-    """
+    """One file to be parsed: its checked name, its bytes, the limits in force, the columns of questions and answers."""
 
     name: str
     content: bytes
     limits: ParsingLimits
     columns: FaqColumns | None = None
+    # Reads pictures; None leaves them unread.
     recogniser: Recogniser | None = None
 
 

@@ -60,11 +60,12 @@ class _Level:
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """A w:num. Lists with the same `abstract` count together; `starts`: the levels that restart with this list."""
+    """A w:num. Lists with the same `abstract` count together."""
 
     identifier: str
     abstract: str
     levels: Mapping[int, _Level]
+    # The levels that restart with this list.
     starts: Mapping[int, int]
 
 

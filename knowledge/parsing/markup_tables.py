@@ -18,13 +18,14 @@ _MAX_SPAN = 100
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Cells by row and column. `headers`: leading rows of header cells alone; `named`: each row begins with a header
-    cell, and no row is a header. `inner`: tables within cells, with the text of the row's first cell.
-    """
+    """Cells by row and column."""
 
     rows: list[list[str]]
+    # Leading rows of header cells alone.
     headers: int
+    # Each row begins with a header cell, and no row is a header.
     named: bool
+    # Tables within cells, with the text of the row's first cell.
     inner: list[tuple[str, LexborNode]]
 
 

@@ -30,10 +30,12 @@ _MAX_SPEAKERS = 8
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """A line that begins a message. `stamped`: it has a time; `text`: what is said in this line."""
+    """A line that begins a message."""
 
     speaker: str
+    # What is said in this line.
     text: str
+    # It has a time.
     stamped: bool
 
 

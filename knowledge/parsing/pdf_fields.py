@@ -36,13 +36,15 @@ _TICKED, _OPEN = "已勾选", "未勾选"
 
 @dataclass(frozen=True, slots=True)
 class FilledField:
-    """A value of a form. `name`: its field, which may be shown in several places. `open`: a box without a tick."""
+    """A value of a form."""
 
+    # Its field, which may be shown in several places.
     name: str
     text: str
     place: LabelPlace
     page: int
     kind: BlockKind = BlockKind.FIELD
+    # A box without a tick.
     open: bool = False
 
     def build_line(self, size: float) -> PageLine:

@@ -42,18 +42,18 @@ class LineCell:
 
 @dataclass(frozen=True, slots=True)
 class PageLine:
-    """One line of a page (from 1). `size`: height of its first character's box in points; at least one cell.
-
-    `base`: its lower edge in points from the bottom. `column`: of a page set in columns, from 1; 0 for all else.
-    `kind`: of what is no part of the text around it and a block by itself: a field of a form.
-    """
+    """One line of a page (from 1)."""
 
     text: str
     page: int
+    # Height of its first character's box in points; at least one cell.
     size: float
     cells: tuple[LineCell, ...]
+    # Its lower edge in points from the bottom.
     base: float = 0.0
+    # Of a page set in columns, from 1; 0 for all else.
     column: int = 0
+    # Of what is no part of the text around it and a block by itself: a field of a form.
     kind: BlockKind | None = None
 
     @property

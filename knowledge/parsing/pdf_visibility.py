@@ -39,7 +39,7 @@ class _Surface:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text object. `below`: how many surfaces were painted before it."""
+    """A text object."""
 
     address: int
     box: Box
@@ -47,6 +47,7 @@ class _Text:
     mode: int
     colour: Colour
     opacity: float
+    # How many surfaces were painted before it.
     below: int
 
 

@@ -36,13 +36,14 @@ _LONG = 5
 
 @dataclass(frozen=True, slots=True)
 class RecognisedText:
-    """A line or a part of one. Pixels from the left and the top; `slope`: rise to the right by width."""
+    """A line or a part of one. Pixels from the left and the top."""
 
     text: str
     left: float
     right: float
     middle: float
     height: float
+    # Rise to the right by width.
     slope: float
 
 

@@ -18,11 +18,12 @@ from knowledge.types import FaqColumns, FaqPair, Notice, NoticeCode
 
 @dataclass(frozen=True, slots=True)
 class FaqColumnsUsed:
-    """The columns read as questions and answers, and those that were not read. `asked`: they were requested."""
+    """The columns read as questions and answers, and those that were not read."""
 
     question: str
     answer: str
     left_out: tuple[str, ...]
+    # They were requested.
     asked: bool
 
 

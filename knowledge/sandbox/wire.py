@@ -91,9 +91,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """The reply of a worker. `retires`: it takes no further job."""
+    """The reply of a worker."""
 
     result: Result | InvalidDocument | MemoryError
+    # It takes no further job.
     retires: bool
 
 

@@ -21,11 +21,12 @@ _PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What became of a file. `code`: why it was not taken; empty for one that is in."""
+    """What became of a file."""
 
     file: Messy
     status: int
     ended: bool
+    # Why it was not taken; empty for one that is in.
     code: str
     report: dict[str, Any]
 

@@ -29,8 +29,9 @@ MARKER = re.compile(r"MK-\d+-\d+")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is there of one document. `declared`: the chunks that its version should have."""
+    """What is there of one document."""
 
+    # The chunks that its version should have.
     declared: int
     stored: int
     indexed: int
@@ -40,10 +41,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """`revision` is the index's, `head` SQL's; `same_chunks`: both hold the same ids."""
+    """`revision` is the index's, `head` SQL's."""
 
     revision: int
     head: int
+    # Both hold the same ids.
     same_chunks: bool
     documents: dict[str, Found]
 

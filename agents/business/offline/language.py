@@ -13,9 +13,10 @@ from knowledge.yaml_files import load_yaml
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """See the comments of the file. `asks`: what is wanted of rows -> phrases; the others are lists of words."""
+    """See the comments of the file."""
 
     spoken: Mapping[str, str]
+    # What is wanted of rows -> phrases; the others are lists of words.
     asks: Mapping[str, tuple[str, ...]]
     own: tuple[str, ...]
     rules: tuple[str, ...]

@@ -20,15 +20,16 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """`text` is folded; `whole`: its times are one period; `days`: where it names days; `models`: product models, with
-    their places.
-    """
+    """`text` is folded."""
 
     text: str
     numbers: tuple[tuple[str, Span], ...]
+    # Product models, with their places.
     models: tuple[tuple[str, Span], ...]
     time: TimeMention | None
+    # Where it names days.
     days: tuple[Span, ...]
+    # Its times are one period.
     whole: bool
     amounts: tuple[Comparison, ...]
     ranks: tuple[Ranking, ...]

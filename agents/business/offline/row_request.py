@@ -21,22 +21,25 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class RowRequest:
-    """A question about the rows of a subject.
-
-    `tests`: SQL of the rows; `named`: it says which rows, by more than a thing; `by_name`: by the name of a row of its
-    own; `money`: the column for amounts, sums and ranks; `certain`: every word was understood; `unread`: words that
-    were not and may change which rows are right; `known`: nothing else is in doubt; `said`: the customer's words for a
-    reply; `rules`: the message asks for rules too.
-    """
+    """A question about the rows of a subject."""
 
     subject: Subject
     wanted: Wanted
+    # SQL of the rows.
     tests: tuple[str, ...]
+    # It says which rows, by more than a thing.
     named: bool
+    # By the name of a row of its own.
     by_name: bool
+    # The column for amounts, sums and ranks.
     money: str
+    # Every word was understood.
     certain: bool
+    # Nothing else is in doubt.
     known: bool
+    # Words that were not and may change which rows are right.
     unread: tuple[Odd, ...]
+    # The customer's words for a reply.
     said: Mapping[str, str]
+    # The message asks for rules too.
     rules: bool = False

@@ -24,12 +24,14 @@ class TermKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TermMeaning:
-    """One meaning of a word. `where`: SQL of a state; `say`: its name in a reply, of goods what is searched for."""
+    """One meaning of a word."""
 
     kind: TermKind
     table: str = ""
     column: str = ""
+    # SQL of a state.
     where: str = ""
+    # Its name in a reply, of goods what is searched for.
     say: str = ""
 
 

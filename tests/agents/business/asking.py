@@ -20,13 +20,12 @@ SHOP = HERE.parents[2] / "agents/business/shop.yaml"
 
 @dataclass(frozen=True)
 class Case:
-    """`sql` over the unguarded seed, with :caller; its column names are those of the answer. None: no plan is right.
-    `sqls`: of a message with several questions.
-    """
+    """`sql` over the unguarded seed, with :caller; its column names are those of the answer. None: no plan is right."""
 
     text: str
     caller: str
     sql: str | None = None
+    # Of a message with several questions.
     sqls: Sequence[str] = ()
 
 
