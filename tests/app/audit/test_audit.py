@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 from collections.abc import AsyncIterator
@@ -223,6 +224,7 @@ async def test_an_export_reads_some_at_a_time_and_stops_at_its_bound(
     repository = AuditRepository(database)
     for number in range(5):
         await repository.add_action(AuditAction("t", "k", "甲", "create_key", {"id": str(number)}))
+        await asyncio.sleep(0.002)  # of one millisecond no entry is known to be the later one
     found = [[one.target["id"] for one in batch] async for batch in repository.iterate_batches("t", AuditFilter(), 3)]
     assert found == [["4", "3"], ["2"]]
     assert (await repository.load_page("t", AuditFilter(text="3"), 9, 0))[1] == 1, "by an id as a whole"
