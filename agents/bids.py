@@ -17,12 +17,12 @@ class Rank(IntEnum):
     """Which agents speak before which, whatever their probabilities: danger and requests for a person come first."""
 
     URGENT = 0
+    # Words or rows ask for this agent.
     CLAIMS = 1
-    """Words or rows ask for this agent."""
+    # Small talk, and what nobody here can help with.
     ASIDE = 2
-    """Small talk, and what nobody here can help with."""
+    # Whatever may be in the knowledge base.
     LOOKS_UP = 3
-    """Whatever may be in the knowledge base."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ class HashedBlock:
     rows: NDArray[np.intp]
     buckets: NDArray[np.intp]
     weights: Vector
+    # Examples and buckets.
     shape: tuple[int, int]
-    """Examples and buckets."""
 
     def compute_similarities(self) -> Matrix:
         """Returns the inner products of all examples with each other, shape (examples, examples)."""

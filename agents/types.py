@@ -109,10 +109,10 @@ class Button:
 class MatchStage(StrEnum):
     """How a question matched its entry, the surest first."""
 
+    # The entry's own question.
     EXACT = "exact"
-    """The entry's own question."""
+    # One of its other wordings.
     VARIANT = "variant"
-    """One of its other wordings."""
     SIMILAR = "similar"
 
 

@@ -104,8 +104,8 @@ class FeatureRoutes:
     def __init__(self, router: APIRouter) -> None:
         self._router = router
         self._loaded: set[str] = set()
+        # Beginning -> names of modules whose routes are not there yet.
         self.missing: dict[str, list[str]] = {}
-        """Beginning -> names of modules whose routes are not there yet."""
         for prefix, name in FEATURES:
             self.missing.setdefault(prefix, []).append(name)
         for prefix in AT_ONCE:

@@ -48,8 +48,8 @@ class Durations:
         self._recent: deque[tuple[float, float]] = deque(maxlen=WINDOW_SAMPLES)
         self.count = 0
         self.total_ms = 0.0
+        # How many fell into each bucket, the last being what exceeds them all.
         self.buckets = [0] * (len(BUCKETS_MS) + 1)
-        """How many fell into each bucket, the last being what exceeds them all."""
 
     def add(self, milliseconds: float) -> None:
         self.count += 1
@@ -106,28 +106,28 @@ class TenantMetrics:
     degraded: int = 0
     failed: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
+    # Turns by what was out of order in them.
     outages: Counter[str] = field(default_factory=Counter)
-    """Turns by what was out of order in them."""
     llm: Usage = field(default_factory=Usage)
+    # By verdict, tier and band.
     routes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """By verdict, tier and band."""
+    # By intent: how many scores fell into each bucket of BUCKETS_SCORE, the last being what exceeds them all.
     scores: dict[str, list[int]] = field(default_factory=dict)
-    """By intent: how many scores fell into each bucket of BUCKETS_SCORE, the last being what exceeds them all."""
     rejections: Counter[str] = field(default_factory=Counter)
+    # Requests that a limit turned away, by its kind.
     limited: Counter[str] = field(default_factory=Counter)
-    """Requests that a limit turned away, by its kind."""
+    # Files that were taken in or were not, by what became of them.
     ingested: Counter[str] = field(default_factory=Counter)
-    """Files that were taken in or were not, by what became of them."""
+    # Runs of background jobs that came to their end, by kind and state.
     jobs: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Runs of background jobs that came to their end, by kind and state."""
+    # To language models, by model.
     requests: dict[str, Durations] = field(default_factory=dict)
-    """To language models, by model."""
+    # By model, in the unit of LLM_PRICES.
     cost: dict[str, float] = field(default_factory=dict)
-    """By model, in the unit of LLM_PRICES."""
+    # Requests that ended in one, by model and its kind.
     errors: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Requests that ended in one, by model and its kind."""
+    # Of replies that a model wrote; see `ReplyVerdict`.
     verdicts: Counter[str] = field(default_factory=Counter)
-    """Of replies that a model wrote; see `ReplyVerdict`."""
 
 
 class Metrics:
@@ -136,8 +136,8 @@ class Metrics:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._tenants: dict[str, TenantMetrics] = {}
+        # Of addresses that failed too often; nobody knows yet for which tenant.
         self.sign_ins_refused = 0
-        """Of addresses that failed too often; nobody knows yet for which tenant."""
 
     def sign_in_refused(self) -> None:
         """A wrong key or token of an address that failed too often."""

@@ -9,16 +9,16 @@ from enum import StrEnum
 class StartPart(StrEnum):
     """What readiness waits for, in this order."""
 
+    # The sample knowledge base is taken in, at the first start.
     SAMPLES = "samples"
-    """The sample knowledge base is taken in, at the first start."""
+    # Every knowledge base is read from SQL, and answers by keywords at least.
     INDEX = "index"
-    """Every knowledge base is read from SQL, and answers by keywords at least."""
+    # All chunks have their vectors, or the embedder is out of reach.
     VECTORS = "vectors"
-    """All chunks have their vectors, or the embedder is out of reach."""
+    # The default tenant's gate is calibrated on what its index holds.
     CALIBRATION = "calibration"
-    """The default tenant's gate is calibrated on what its index holds."""
+    # The embedder and the reranker have answered once.
     WARM_QUERY = "warm_query"
-    """The embedder and the reranker have answered once."""
 
 
 class Readiness:

@@ -36,8 +36,8 @@ class TenantParts:
     # The parameters in force.
     tuned: TunedSettings
     prompts: Prompts
+    # The version of the language models.
     models: int
-    """The version of the language models."""
 
 
 class Tenants:

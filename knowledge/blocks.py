@@ -16,25 +16,25 @@ class BlockKind(StrEnum):
     """The role of a block for a reader. Parsers decide it; later steps never guess it from the text."""
 
     PARAGRAPH = "paragraph"
+    # A heading with nothing under it, or one that became a line of a chunk.
     HEADING = "heading"
-    """A heading with nothing under it, or one that became a line of a chunk."""
+    # Of a list; a numbered one has digits or letters in its `marker`.
     ITEM = "item"
-    """Of a list; a numbered one has digits or letters in its `marker`."""
+    # The title of a table.
     CAPTION = "caption"
-    """The title of a table."""
+    # Of a table: `cells`.
     ROW = "row"
-    """Of a table: `cells`."""
+    # `label`: the language.
     CODE = "code"
-    """`label`: the language."""
+    # A box beside the text; `label`: tip, warning …
     NOTE = "note"
-    """A box beside the text; `label`: tip, warning …"""
     QUOTE = "quote"
+    # The text that stands for a picture: it is found, and never quoted.
     IMAGE = "image"
-    """The text that stands for a picture: it is found, and never quoted."""
     FORMULA = "formula"
     FOOTNOTE = "footnote"
+    # Of a form: its label and what was filled in.
     FIELD = "field"
-    """Of a form: its label and what was filled in."""
 
 
 @dataclass(frozen=True, slots=True)

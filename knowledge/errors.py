@@ -34,8 +34,8 @@ from __future__ import annotations
 class KnowledgeError(Exception):
     """Base of all errors of this package."""
 
+    # What clients are told; made of the name of the class where it is empty.
     code = ""
-    """What clients are told; made of the name of the class where it is empty."""
 
 
 class InvalidDocument(KnowledgeError):

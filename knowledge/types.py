@@ -49,24 +49,24 @@ class FaqPair:
 class NoticeCode(StrEnum):
     """What a parser may report about a file that it has read."""
 
+    # A table was taken as questions and answers; the message names the columns.
     FAQ_COLUMNS = "faq_columns"
-    """A table was taken as questions and answers; the message names the columns."""
+    # No table has the columns that were asked for.
     FAQ_COLUMNS_MISSING = "faq_columns_missing"
-    """No table has the columns that were asked for."""
+    # Pages that show a picture and hold no text: nothing of them was taken in.
     PAGES_WITHOUT_TEXT = "pages_without_text"
-    """Pages that show a picture and hold no text: nothing of them was taken in."""
+    # Pages that were read out of pictures: letters may be wrong.
     RECOGNISED = "recognised"
-    """Pages that were read out of pictures: letters may be wrong."""
+    # An attachment or another part of the file could not be read; the message names it and says why.
     PARTS_NOT_READ = "parts_not_read"
-    """An attachment or another part of the file could not be read; the message names it and says why."""
+    # Text that a reader of the file may see and the knowledge base does not hold: see `Notice.part`, `.characters`.
     LEFT_OUT = "left_out"
-    """Text that a reader of the file may see and the knowledge base does not hold: see `Notice.part`, `.characters`."""
+    # A page hides most of its text until a script shows it: it was read.
     HIDDEN_READ = "hidden_read"
-    """A page hides most of its text until a script shows it: it was read."""
+    # A table can be read in two ways: it is searched by both.
     TABLE_UNCERTAIN = "table_uncertain"
-    """A table can be read in two ways: it is searched by both."""
+    # Rows with more cells than the header: what was cut at a comma was put together again.
     CELLS_JOINED = "cells_joined"
-    """Rows with more cells than the header: what was cut at a comma was put together again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +204,10 @@ class CorrectionState(StrEnum):
     """Whether a correction holds for what is published."""
 
     APPLIED = "applied"
+    # The document says by itself what the correction says.
     ADOPTED = "adopted"
-    """The document says by itself what the correction says."""
+    # What was corrected is not in the document, or not as it was: somebody has to look.
     UNMATCHED = "unmatched"
-    """What was corrected is not in the document, or not as it was: somebody has to look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,13 +325,13 @@ class FormKind(StrEnum):
     ASKED = "asked"
     REWRITTEN = "rewritten"
     SPELLED = "spelled"
+    # With the tenant's abbreviations in full.
     IN_FULL = "in_full"
-    """With the tenant's abbreviations in full."""
     TRANSLATED = "translated"
+    # Behind the questions before it.
     IN_CONTEXT = "in_context"
-    """Behind the questions before it."""
+    # One of several questions of a message.
     PART = "part"
-    """One of several questions of a message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,18 +14,18 @@ from knowledge.text import Analyzer, normalize_for_matching, normalize_term
 class VocabularyKind(StrEnum):
     """The purpose of a vocabulary entry."""
 
+    # A word that stays whole.
     WORD = "word"
-    """A word that stays whole."""
+    # Terms that mean the same; one way, only the first is found by the others' words.
     SYNONYM = "synonym"
-    """Terms that mean the same; one way, only the first is found by the others' words."""
+    # A customers' short name and its full form.
     ABBREVIATION = "abbreviation"
-    """A customers' short name and its full form."""
+    # A model number or code: stays whole, and nothing puts it right.
     PROTECTED = "protected"
-    """A model number or code: stays whole, and nothing puts it right."""
+    # A word that questions are not searched by.
     STOP = "stop"
-    """A word that questions are not searched by."""
+    # A name and what kind of thing it names.
     ENTITY = "entity"
-    """A name and what kind of thing it names."""
 
 
 @dataclass(frozen=True, slots=True)

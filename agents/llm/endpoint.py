@@ -57,8 +57,8 @@ class EndpointModel:
         profile = PROFILES[options.profile or find_profile(options.base_url)]
         told = {name: value for name, value in options.parameters.items() if name not in _SHAPING}
         self._body = {"model": options.name, **profile.parameters(options.name, options.max_tokens), **told}
+        # The ways to ask for a shape that the endpoint has not refused.
         self._modes = list(Mode)
-        """The ways to ask for a shape that the endpoint has not refused."""
         self._shaping: dict[str, Any] | None = None
         if shaping := options.parameters.keys() & _SHAPING:
             self._shaping = {name: options.parameters[name] for name in shaping if options.parameters[name]}

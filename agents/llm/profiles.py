@@ -66,8 +66,8 @@ class ModelProfile:
     base_url: str
     # Host and port that identify it, `.x` for all below.
     at: tuple[str, ...]
+    # Of the model's name and the most tokens of a reply.
     parameters: Callable[[str, int], Parameters]
-    """Of the model's name and the most tokens of a reply."""
     # Whether thoughts may stand in the text, with or without an opening tag: servers of one's own, where it depends
     # on their options.
     tags: bool = False

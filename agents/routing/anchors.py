@@ -35,8 +35,8 @@ class Anchors:
     """The sentences that a head is fitted on."""
 
     sentences: tuple[Anchor, ...]
+    # All intents, those of agents that are not shipped last.
     labels: tuple[str, ...] = field(init=False, compare=False)
-    """All intents, those of agents that are not shipped last."""
 
     def __post_init__(self) -> None:
         own = {intent for anchor in self.sentences for intent in anchor.intents}

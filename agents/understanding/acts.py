@@ -15,8 +15,8 @@ from knowledge.text import fold
 class Act(StrEnum):
     """A dialogue act. All but the last two are said explicitly by the whole message."""
 
+    # No word, one that is repeated without end, or keys pressed one after the other.
     NOISE = "nonsense"
-    """No word, one that is repeated without end, or keys pressed one after the other."""
     ASKS_PERSON = "person"
     ASKS_TICKET = "ticket"
     ACKNOWLEDGES = "acknowledgement"

@@ -13,12 +13,12 @@ from knowledge.text import fold
 class AnswerType(StrEnum):
     """What an answer has to hold. A question may ask for several, or for none that its words give away."""
 
+    # Of money.
     AMOUNT = "amount"
-    """Of money."""
     QUANTITY = "quantity"
     DURATION = "duration"
+    # A day or a time of day.
     DATE = "date"
-    """A day or a time of day."""
     PLACE = "place"
     CONTACT = "contact"
     STEPS = "steps"

@@ -13,18 +13,18 @@ from agents.understanding.reading import Reading, read
 class RewriteKind(StrEnum):
     """Who put an utterance in other words."""
 
+    # What it leaves out, completed from the conversation: 那运费呢.
     RULES = "rules"
-    """What it leaves out, completed from the conversation: 那运费呢."""
+    # What it chooses of the last reply: 第二个.
     CHOICE = "choice"
-    """What it chooses of the last reply: 第二个."""
+    # Its typos put right.
     SPELLING = "spelling"
-    """Its typos put right."""
+    # 这个 replaced by the subject of the page in view.
     PAGE = "page"
-    """这个 replaced by the subject of the page in view."""
+    # What a language model read in it.
     MODEL = "model"
-    """What a language model read in it."""
+    # What an earlier turn was kept with, whoever wrote it.
     KEPT = "kept"
-    """What an earlier turn was kept with, whoever wrote it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,8 @@ _HAN = re.compile(r"[\u3400-\u9fff]+")
 class Statement:
     """What a text says: of a claim what has to be found, of a span what is there."""
 
+    # Folded.
     text: str
-    """Folded."""
 
     @cached_property
     def pairs(self) -> frozenset[str]:
@@ -109,8 +109,8 @@ class FragmentEvidence:
     named: Statement
     quotes: tuple[str, ...]
     sentences: tuple[Statement, ...]
+    # Which sentences are rows of a table: they speak of different things, so no claim sums them up.
     rows: tuple[bool, ...]
-    """Which sentences are rows of a table: they speak of different things, so no claim sums them up."""
 
     @cached_property
     def whole_text(self) -> Statement:

@@ -71,12 +71,12 @@ class Polarity:
 
     text: str
     negations: tuple[int, ...]
+    # Concepts that it affirms (True) or denies.
     concepts: frozenset[tuple[int, bool]]
-    """Concepts that it affirms (True) or denies."""
+    # Where in `text` a concept stands that was negated: 超过 of 不超过.
     turned: frozenset[int]
-    """Where in `text` a concept stands that was negated: 超过 of 不超过."""
+    # Whether it begins with a yes or with a no: 可以，在订单页修改。
     answers: bool | None
-    """Whether it begins with a yes or with a no: 可以，在订单页修改。"""
 
     def is_end(self, at: int) -> bool:
         """Whether a clause ends there."""

@@ -53,8 +53,8 @@ class Support(Enum):
     """What the fragments say of a sentence."""
 
     SUPPORTED = "supported"
+    # It states nothing: 步骤如下：
     NEUTRAL = "neutral"
-    """It states nothing: 步骤如下："""
     UNSUPPORTED = "unsupported"
 
 

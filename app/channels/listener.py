@@ -29,8 +29,8 @@ class Listener(WorkLoop):
         self._account = account
         self._channel = channel
         self._save_messages = save_messages
+        # Why there is no connection now; empty if there is one.
         self.problem = ""
-        """Why there is no connection now; empty if there is one."""
 
     async def run_round(self) -> int:
         """Opens one connection and returns when it ends."""

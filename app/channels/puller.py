@@ -32,8 +32,8 @@ class Puller(WorkLoop):
         self._repository = repository
         self._save_messages = save_messages
         self._token = ""
+        # Why nothing can be fetched now; empty if all is well.
         self.problem = ""
-        """Why nothing can be fetched now; empty if all is well."""
 
     def request_fetch(self, token: str) -> None:
         """Fetches soon, since the platform announced messages. token: of the notice."""

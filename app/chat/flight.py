@@ -19,15 +19,15 @@ class Flight(Generic[Event]):
 
     def __init__(self, work: Work[Event] | None, events: Iterable[Event] = ()) -> None:
         """work: None where all of the `events` are there."""
+        # How many followed it so far.
         self.followed = 0
-        """How many followed it so far."""
+        # How many follow it now.
         self.present = 0
-        """How many follow it now."""
         self.events: list[Event] = list(events)
         self.error: Exception | None = None
         self.ended = work is None
+        # Of the next event, or the end.
         self.news = asyncio.Event()
-        """Of the next event, or the end."""
         self._task = None if work is None else asyncio.create_task(self._run(work), name="flight")
 
     @property

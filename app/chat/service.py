@@ -343,10 +343,10 @@ class _Turn:
         self.within_limits = True
         self.begun = False
         self.claim = Claim()
+        # Whether a piece of a reply was given out.
         self.spoken = False
-        """Whether a piece of a reply was given out."""
+        # The last event, once the turn was kept or rejected.
         self.done: TurnDone | None = None
-        """The last event, once the turn was kept or rejected."""
         self.routed: Routed | None = None
         self._searched: Retrieval | None = None
         self._calls: list[ModelCall] = []

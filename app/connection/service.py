@@ -41,8 +41,8 @@ class ModelConnections:
     ) -> None:
         self._settings, self._stored, self._sealer, self._take_over = settings, stored, sealer, take_over
         self._version, self._following = 0, asyncio.Lock()
+        # Why what is stored cannot be used by this process.
         self.problem = ""
-        """Why what is stored cannot be used by this process."""
 
     @property
     def environment_wins(self) -> bool:

@@ -72,8 +72,8 @@ class Database:
         # Waiting in order here is fair and costs nothing; SQLite's busy handler sleeps and polls.
         self._writer = asyncio.Lock()
         self._outage: DatabaseUnavailable | None = None
+        # By whether a commit waits for the disk.
         self._in_thread: dict[bool, Engine] = {}
-        """By whether a commit waits for the disk."""
         self._log = WriteAheadLog(address.database or "")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="transact")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="look")

@@ -31,8 +31,8 @@ class WriteAheadLog:
         """database: path of the file."""
         self._path = Path(f"{database}-wal")
         self._limit = LIMIT_BYTES
+        # When what was erased is to go from it.
         self._due: float | None = None
-        """When what was erased is to go from it."""
 
     def expect_erasure(self) -> None:
         """Words were taken away for good: as they were before, they stand in the log until it is cut."""

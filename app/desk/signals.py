@@ -41,8 +41,8 @@ class Signals:
 
     def __init__(self) -> None:
         self._listening: dict[SessionKey | str, set[asyncio.Queue[Signal]]] = {}
+        # Tells other processes; see `hear`.
         self.relay: Callable[[list[Any]], None] = lambda parts: None
-        """Tells other processes; see `hear`."""
 
     @contextmanager
     def listen(self, where: SessionKey | str) -> Iterator[asyncio.Queue[Signal]]:

@@ -44,8 +44,8 @@ class Skipped(StrEnum):
 
     LINK = "link"
     UNSUPPORTED = "unsupported"
+    # A folder of pages is full of them, and to read one takes seconds: it must be asked for by name.
     PICTURE = "picture"
-    """A folder of pages is full of them, and to read one takes seconds: it must be asked for by name."""
 
 
 def find_files(

@@ -16,10 +16,10 @@ class DocumentKind(StrEnum):
     """What a document was made of. Only files are listed, changed and deleted as documents."""
 
     FILE = "file"
+    # An entry of the curated answers, whose id it has.
     FAQ = "faq"
-    """An entry of the curated answers, whose id it has."""
+    # A file that was deleted and can be restored, see `app.documents.repository_bin`.
     BINNED = "binned"
-    """A file that was deleted and can be restored, see `app.documents.repository_bin`."""
 
 
 class FileOutcome(StrEnum):

@@ -39,13 +39,13 @@ class EvaluationCaseRow(Base):
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     set_id: Mapped[str] = mapped_column(String(32))
     key: Mapped[str] = mapped_column(String(64))
+    # Among those that came with it.
     place: Mapped[int]
-    """Among those that came with it."""
     turns: Mapped[list[Any]] = mapped_column(JSON)
+    # What the customer says first, to be searched.
     first: Mapped[str]
-    """What the customer says first, to be searched."""
+    # Of the turns.
     count: Mapped[int]
-    """Of the turns."""
     user_id: Mapped[str] = mapped_column(String(128))
     origin: Mapped[str] = mapped_column(String(16))
     origin_id: Mapped[str] = mapped_column(String(64))
@@ -89,8 +89,8 @@ class EvaluationResultRow(Base):
     report_id: Mapped[str] = mapped_column(String(32), primary_key=True)
     case: Mapped[str] = mapped_column(String(64), primary_key=True)
     turn: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    # Of its conversation in the set.
     place: Mapped[int]
-    """Of its conversation in the set."""
     say: Mapped[str]
     tag: Mapped[str] = mapped_column(String(64))
     verdict: Mapped[str] = mapped_column(String(16))

@@ -39,8 +39,8 @@ class _TenantShelf:
 
     entries: dict[str, Kept] = field(default_factory=dict)
     book: Book = NOTHING
+    # When meanings are to be asked for again, since the embedder was away.
     due: float = math.inf
-    """When meanings are to be asked for again, since the embedder was away."""
     reading: asyncio.Task[None] | None = None
 
 

@@ -38,8 +38,8 @@ class ServerConnections:
     def __init__(self, most: int, head_seconds: float) -> None:
         self.most = most
         self.head_seconds = head_seconds
+        # Those without a request in work, the longest resting first.
         self.resting: dict[Connection, None] = {}
-        """Those without a request in work, the longest resting first."""
         self._open: Collection[Any] = ()
         self._sweeping = False
 

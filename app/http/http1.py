@@ -35,10 +35,10 @@ class BoundedHttp(HttpToolsProtocol):
         self.idle = False
         self.address = ""
         self._door = door
+        # How often it was looked at since it rests, closes or waits for its client to read.
         self._looks = 0
-        """How often it was looked at since it rests, closes or waits for its client to read."""
+        # Bytes since the head, the body or the connection last got further.
         self._unproductive = 0
-        """Bytes since the head, the body or the connection last got further."""
         self._lingering = False
         self._closing = False
 

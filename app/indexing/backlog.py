@@ -45,8 +45,8 @@ class EmbeddingBacklog:
     def __init__(self, ended: Callable[[str, Exception | None], Awaitable[None]]) -> None:
         """ended: called with the tenant, and with what kept it from being embedded; None: its vectors are there."""
         self._ended = ended
+        # Nothing is being embedded.
         self.idle = asyncio.Event()
-        """Nothing is being embedded."""
         self.idle.set()
         self._works: dict[str, _Work] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}

@@ -68,8 +68,8 @@ class Indexer(WorkLoop):
         self._distrusted: dict[str, frozenset[str]] = {}
         self._looked = asyncio.Event()
         self._backlog = EmbeddingBacklog(self._handle_embedding_end)
+        # Why a tenant's index lags behind, while it does.
         self.failures: dict[str, Exception] = {}
-        """Why a tenant's index lags behind, while it does."""
 
     async def open_indexes(self) -> None:
         """Opens the indexes, before `start`; see `wait_until_serving`. Raises IndexMismatch."""

@@ -35,8 +35,8 @@ class DueRuns:
         self._zone = zone
         self._wake = wake
         self._clock = clock
+        # By tenant and kind, the last that was due and is made: SQL is asked once for each.
         self._made: dict[tuple[str, str], datetime] = {}
-        """By tenant and kind, the last that was due and is made: SQL is asked once for each."""
 
     async def begin_due_runs(self) -> None:
         """Queues the runs that are due. Every replica may call it: SQL takes each run once."""

@@ -47,8 +47,8 @@ class Scheduler:
     def __init__(self, jobs: tuple[PeriodicJob, ...], leads: Callable[[], bool] = lambda: True) -> None:
         self.jobs = jobs
         self._leads = leads
+        # By name, the last run that ended.
         self.ticks: dict[str, LastTick] = {}
-        """By name, the last run that ended."""
         from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
         self._scheduler = AsyncIOScheduler(timezone=UTC, job_defaults=_DEFAULTS)

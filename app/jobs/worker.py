@@ -31,8 +31,8 @@ class _ActiveRun:
     claimed: ClaimedRun
     done: int = 0
     total: int = 0
+    # Cancelled, or another process has it.
     lost: bool = False
-    """Cancelled, or another process has it."""
 
     @property
     def tenant(self) -> str:

@@ -41,10 +41,10 @@ class KeySnapshot:
     stamp: KeyStamp | None
     owners: Mapping[str, Principal]
     ends: Mapping[str, datetime] = field(default_factory=dict)
+    # Of all keys.
     origins: frozenset[str] = field(init=False)
-    """Of all keys."""
+    # Of each tenant's keys.
     digests: Mapping[str, Sequence[str]] = field(init=False)
-    """Of each tenant's keys."""
 
     def __post_init__(self) -> None:
         digests: dict[str, list[str]] = {}

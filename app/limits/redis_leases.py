@@ -66,10 +66,10 @@ class RedisLeases:
         self._server = server
         self._seconds, self._round_seconds = seconds, round_seconds
         self._own = MemoryLeases()
+        # Id of a lease -> the keys that it is a member of.
         self._open: dict[str, list[str]] = {}
-        """Id of a lease -> the keys that it is a member of."""
+        # The same of those that Redis has not been told of yet.
         self._closed: dict[str, list[str]] = {}
-        """The same of those that Redis has not been told of yet."""
         self._telling: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
 

@@ -29,8 +29,8 @@ class Broadcast:
         self._name = name
         self._telling: set[asyncio.Task[None]] = set()
         self._listening: asyncio.Task[None] | None = None
+        # Set while it is subscribed.
         self.listens = asyncio.Event()
-        """Set while it is subscribed."""
 
     def start(self) -> None:
         """Listens until `close`, again and again where Redis is away."""

@@ -46,8 +46,8 @@ class Leader(WorkLoop):
         self._advisory = AdvisoryLock(database, _NUMBER)
         self._until = 0.0
         self._lock: Lock | None = None
+        # What stands in Redis while it leads.
         self.token = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        """What stands in Redis while it leads."""
 
     @property
     def leads(self) -> bool:

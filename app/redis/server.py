@@ -49,13 +49,13 @@ class RedisServer:
         except ValueError as error:
             raise InvalidConfiguration("REDIS_URL 不是 Redis 的地址，例如 redis://redis.example.com:6379/0") from error
         self._client: Redis = Redis.from_pool(pool)
+        # What is raised where it is away.
         self.failures = (RedisError, OSError, TimeoutError)
-        """What is raised where it is away."""
         self._prefix = prefix
         self._patience = patience
         self._looking: asyncio.Task[None] | None = None
+        # How often it went away since the start.
         self.outages = 0
-        """How often it went away since the start."""
 
     @property
     def away(self) -> bool:

@@ -57,8 +57,8 @@ class DocumentKeeper:
         ingestor: Ingestor,
     ) -> None:
         self.source, self.items, self.counts = source, items, SyncCounts()
+        # From which on searches know all that was taken in.
         self.revision = 0
-        """From which on searches know all that was taken in."""
         self.tenant = tenant
         self._store = store
         self._ingestion = ingestion

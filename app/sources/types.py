@@ -26,18 +26,18 @@ class SourceKind(StrEnum):
 class ItemState(StrEnum):
     """Where a page or file stands."""
 
+    # It is a document, as it was last seen.
     CURRENT = "current"
-    """It is a document, as it was last seen."""
+    # Another document has its content.
     DUPLICATE = "duplicate"
-    """Another document has its content."""
+    # It is not there any more; its document has expired.
     GONE = "gone"
-    """It is not there any more; its document has expired."""
+    # It is there, and is not to be a document; one that it had has expired.
     EXCLUDED = "excluded"
-    """It is there, and is not to be a document; one that it had has expired."""
+    # It never was a document: it could not be read so far.
     FAILED = "failed"
-    """It never was a document: it could not be read so far."""
+    # It is being written.
     WAITING = "waiting"
-    """It is being written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,8 +60,8 @@ class LanguageModels:
         self.library = PromptLibrary(settings.prompts_dir, settings.prompts_ttl)
         self.prompts = self.library.get_current()
         self._local_models: dict[str, ChatModel] = {}
+        # Grows whenever others are asked.
         self.version = 0
-        """Grows whenever others are asked."""
         self._build(settings)
 
     def replace_models(self, settings: Settings) -> None:

@@ -28,8 +28,8 @@ class UnigramTokenizer:
         self._unknown = vocabulary.unknown
         self._unknown_score = min(vocabulary.scores) - UNKNOWN_PENALTY
         self._replacements = vocabulary.replacements
+        # Of the pieces that begin with two characters, the length of the longest.
         self._longest: dict[str, int] = {}
-        """Of the pieces that begin with two characters, the length of the longest."""
         for piece in vocabulary.pieces:
             if len(piece) > self._longest.get(piece[:2], 1):
                 self._longest[piece[:2]] = len(piece)

@@ -116,22 +116,21 @@ class Embedder(ABC):
 
     name: str
     dimension: int
+    # Passages that one call of `_encode` gets.
     batch_size = 1
-    """Passages that one call of `_encode` gets."""
+    # Questions, of as many customers, that one call of `_encode` gets where they come together. With 1 none waits.
     query_batch = 1
-    """Questions, of as many customers, that one call of `_encode` gets where they come together. With 1 none waits."""
+    # Whether another server or a GPU does the work, and a turn that waits for it needs no processor.
     elsewhere = False
-    """Whether another server or a GPU does the work, and a turn that waits for it needs no processor."""
+    # Two keep two processors busy; a tenant's third turn fills the moments that they leave, and one more is
+    # another's, so that its short question need not wait for two long ones to end.
     query_threads = 4
-    """Two keep two processors busy; a tenant's third turn fills the moments that they leave, and one more is another's,
-    so that its short question need not wait for two long ones to end.
-    """
+    # Calls of `_encode` at once; the questions that come meanwhile go together with the next.
     query_calls = query_threads
-    """Calls of `_encode` at once; the questions that come meanwhile go together with the next."""
+    # Of a server that is asked over the network: while it is open, questions are answered without it at once.
     breaker: Breaker | None = None
-    """Of a server that is asked over the network: while it is open, questions are answered without it at once."""
+    # Whether sentences that mean the same are near each other: what learns from examples needs that.
     has_meaning = True
-    """Whether sentences that mean the same are near each other: what learns from examples needs that."""
 
     def __init__(self, cache: EmbeddingCache | None = None) -> None:
         self.cache: EmbeddingCache = cache or NoCache()

@@ -19,8 +19,8 @@ class UseEmbedder(Embedder):
 
     name = "use/universal-sentence-encoder-multilingual-v3/0.2.1"
     dimension = 512
+    # Some 50 ms of work: under steady traffic a batch comes in between every half second, see `PATIENCE_SECONDS`.
     batch_size = 16
-    """Some 50 ms of work: under steady traffic a batch comes in between every half second, see `PATIENCE_SECONDS`."""
 
     def __init__(self, cache: EmbeddingCache | None = None) -> None:
         super().__init__(cache)

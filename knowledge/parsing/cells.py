@@ -21,10 +21,10 @@ class CellKind(StrEnum):
     """
 
     NUMBER = "number"
+    # Short, with a digit in it: a code, an amount with its unit, a time.
     FIGURE = "figure"
-    """Short, with a digit in it: a code, an amount with its unit, a time."""
+    # Short, ASCII alone: an address, a code without digits.
     LATIN = "latin"
-    """Short, ASCII alone: an address, a code without digits."""
     TEXT = "text"
     PROSE = "prose"
 

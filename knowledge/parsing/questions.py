@@ -28,12 +28,12 @@ _BREAKS = re.compile(r"[。！；!;？?](?=.)")
 class QuestionMark(IntEnum):
     """How a block is known to be a question, the surest first."""
 
+    # 問：, Q1：
     NAMED = 0
-    """問：, Q1："""
     BOLD = 1
     NUMBERED = 2
+    # A question mark at its end, and nothing else in its paragraph.
     ALONE = 3
-    """A question mark at its end, and nothing else in its paragraph."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    # Rows, columns and the channels blue, green, red.
     Pixels = NDArray[np.uint8]
-    """Rows, columns and the channels blue, green, red."""
 
 # Pixels; of a page of A4 at 170 dpi. Larger pictures are made smaller: more says no more to the recogniser.
 LONGEST_SIDE = 2000

@@ -52,12 +52,12 @@ class _SheetReader:
 
     table: ParsedTable
     wanted: FaqColumns | None
+    # The tables that were read, the last one at the end.
     above: list[TableReading] = field(default_factory=list)
-    """The tables that were read, the last one at the end."""
+    # What stands alone, or blank, since the last row.
     between: list[SheetLine] = field(default_factory=list)
-    """What stands alone, or blank, since the last row."""
+    # Rows of the header that the format names and that hold anything.
     declared: int | None = None
-    """Rows of the header that the format names and that hold anything."""
 
     def read(self) -> Iterator[Found]:
         if self.table.caption:

@@ -47,10 +47,10 @@ class Reranker(ABC):
     kind: str
     constants: tuple[float | str, ...] = ()
     fallback: Fallback | None = None
+    # Of a server that is asked over the network.
     breaker: Breaker | None = None
-    """Of a server that is asked over the network."""
+    # Whether its scores depend on the question's embedding.
     compares_vectors: bool = False
-    """Whether its scores depend on the question's embedding."""
 
     async def score(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         """Scores chunks for a query. Scores are comparable only within one kind of scorer and one base.

@@ -37,10 +37,10 @@ class CrossEncoder(Reranker):
     A provider sets `kind`, gives `constants`, and writes `_score_passages`.
     """
 
+    # Whether another server or a GPU does the work, and a turn that waits for it needs no processor.
     elsewhere = False
-    """Whether another server or a GPU does the work, and a turn that waits for it needs no processor."""
+    # How many searches that arrive together share one call of `_score_passages`; with 1 none waits.
     batch = 1
-    """How many searches that arrive together share one call of `_score_passages`; with 1 none waits."""
 
     def __init__(self, candidates: int, calls: int, fallback: Fallback) -> None:
         """calls: of `_score_passages` at once. fallback: see `Reranker`."""

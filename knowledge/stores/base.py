@@ -23,10 +23,10 @@ EXACT_SEARCH_MAX_CHUNKS = 20_000
 class DenseRecall(StrEnum):
     """How nearest neighbours were found."""
 
+    # By a matrix product over all chunks, or over those that a filter leaves.
     EXACT = "exact"
-    """By a matrix product over all chunks, or over those that a filter leaves."""
+    # By the vector database's graph, approximately.
     HNSW = "hnsw"
-    """By the vector database's graph, approximately."""
 
 
 @dataclass(frozen=True, slots=True)

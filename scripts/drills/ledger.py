@@ -21,10 +21,10 @@ class Deed(StrEnum):
     STREAM = "stream"
     UPLOAD = "upload"
     TICKET = "ticket"
+    # A message to the person who has the session.
     CUSTOMER = "customer"
-    """A message to the person who has the session."""
+    # A message of that person.
     STAFF = "staff"
-    """A message of that person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class DrillRequest:
     key: str
     about: str
     began: float
+    # When its last attempt began.
     tried: float = 0.0
-    """When its last attempt began."""
     acknowledged: float | None = None
     told: str = ""
     degraded: tuple[str, ...] = ()

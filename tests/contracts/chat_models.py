@@ -24,8 +24,8 @@ MESSAGES = [{"role": "system", "content": "只根据资料回答。"}, {"role": 
 class ChatModelContract(ABC):
     """Inherit, and write `opened` and `broken`."""
 
+    # Of the registry.
     name: str
-    """Of the registry."""
 
     @abstractmethod
     def opened(self) -> AbstractAsyncContextManager[ChatModel]:

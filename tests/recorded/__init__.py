@@ -37,8 +37,8 @@ class RecordedReply:
     before: tuple[tuple[str, str], ...] = ()
     chunks: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
+    # Of a judgement: the likeliest first tokens with their log-probabilities.
     first: tuple[tuple[str, float], ...] = ()
-    """Of a judgement: the likeliest first tokens with their log-probabilities."""
 
     @property
     def asked(self) -> Question:

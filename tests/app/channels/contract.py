@@ -50,14 +50,14 @@ class ChannelContract(ABC):
     """The simulator of a platform, and the tests that all have in common."""
 
     kind: str
+    # Where messages to customers go.
     send_path: str
-    """Where messages to customers go."""
+    # Of a message that the platform takes.
     most_bytes = 100_000
-    """Of a message that the platform takes."""
+    # Of staff, to be sent to customers.
     takes: tuple[OutgoingFile, ...] = (PICTURE, DOCUMENT)
-    """Of staff, to be sent to customers."""
+    # Of a file that the platform takes, None where it does not say.
     most_file_bytes: int | None = None
-    """Of a file that the platform takes, None where it does not say."""
 
     @abstractmethod
     def options(self, platform: Platform) -> dict[str, str]:
@@ -220,8 +220,8 @@ class ChannelContract(ABC):
 class SignedContract(ChannelContract):
     """Of channels that a platform sends to."""
 
+    # Whether the signature does, so that a changed body is refused.
     covers_body = True
-    """Whether the signature does, so that a changed body is refused."""
     replays_expire = True
 
     def forged(self, request: CallbackRequest) -> CallbackRequest:
