@@ -21,7 +21,7 @@ class Examiner(ScriptedLLM):
         super().__init__(judges=judge)
         self._numbers = count(1)
 
-    def _next(self) -> Step:
+    def _take_step(self) -> Step:
         number = next(self._numbers)
         told = {"stated": f"第{number}条写了什么", "missing": f"第{number}条没写什么"}
         return CallTools((), json.dumps(told, ensure_ascii=False))
