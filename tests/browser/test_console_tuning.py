@@ -32,5 +32,6 @@ def test_a_parameter_is_set_and_found_in_the_history_and_a_calibration_is_drawn(
     content.get_by_role("row").filter(has_text="完成").get_by_role("link").click()
     expect(content.get_by_role("img", name="校准门槛")).to_be_visible()
     content.get_by_role("link", name="参数").click()
+    row = content.get_by_role("row").filter(has=page.get_by_label("回答门槛"))
     expect(row).to_contain_text("实测：调到 0.7")
     expect(row.get_by_role("link")).to_contain_text("40 道题")
