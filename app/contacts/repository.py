@@ -17,7 +17,6 @@ from sqlalchemy import (
     insert,
     or_,
     select,
-    tuple_,
     union,
 )
 
@@ -25,7 +24,7 @@ from app.contacts.alias import build_alias
 from app.contacts.tables import ContactLabelRow, ContactRow, ConversationLabelRow, VisitRow
 from app.contacts.types import ContactKey, Customer, CustomerKind, Visit
 from app.conversations.tables import Conversation
-from app.db.base import now
+from app.db.base import match_keys, now
 from app.db.engine import DIALECTS, Database, insert_into
 from app.types import SessionKey
 
@@ -133,10 +132,10 @@ def find_customers(connection: Connection, tenant: str, sessions: Collection[str
     keys = {row.session_id: build_contact_key(row.caller, row.session_id) for row in rows}
     names: dict[ContactKey, str] = {}
     labels: dict[ContactKey, tuple[str, ...]] = {}
-    wanted = sorted({(key.caller, key.session_id) for key in keys.values()})
+    wanted = sorted({(tenant, key.caller, key.session_id) for key in keys.values()})
     for of, values in ((ContactRow, ContactRow.name), (ContactLabelRow, ContactLabelRow.label)):
-        mine = tuple_(of.caller, of.session_id).in_(wanted)
-        found = select(of.caller, of.session_id, values).where(of.tenant_id == tenant, mine).order_by(values)
+        mine = match_keys((of.tenant_id, of.caller, of.session_id), wanted)
+        found = select(of.caller, of.session_id, values).where(mine).order_by(values)
         for caller, session, value in connection.execute(found):
             key = ContactKey(caller, session)
             if of is ContactRow:

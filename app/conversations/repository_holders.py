@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, bindparam, select, update
 
 from app.conversations.rules import settle_holder
 from app.conversations.tables import Conversation
 from app.conversations.types import Holder
-from app.db.base import now
+from app.db.base import match_keys, now
 from app.db.engine import Database, insert_into
 from app.errors import Forbidden
 from app.turns.types import Claim
@@ -123,7 +123,7 @@ def find_member(connection: Connection, key: SessionKey) -> str:
 
 def _load_holders(connection: Connection, keys: set[SessionKey]) -> dict[SessionKey, Holder]:
     table = Conversation
-    wanted = tuple_(table.tenant_id, table.session_id).in_(sorted((key.tenant, key.session_id) for key in keys))
+    wanted = match_keys((table.tenant_id, table.session_id), sorted((key.tenant, key.session_id) for key in keys))
     columns = table.tenant_id, table.session_id, table.caller, table.token, table.token_expires
     return {SessionKey(*row[:2]): Holder(*row[2:]) for row in connection.execute(select(*columns).where(wanted))}
 

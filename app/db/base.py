@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, LargeBinary, MetaData, String, Table, Text, TypeDecorator
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ColumnElement,
+    DateTime,
+    Dialect,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    and_,
+    false,
+    or_,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 # How far the clocks of replicas may be apart.
@@ -40,6 +56,28 @@ def is_due(moment: Any, longest: timedelta) -> Any:
     further ahead than `longest`.
     """
     return (moment <= now()) | (moment > now() + longest + CLOCK_TOLERANCE)
+
+
+def match_keys(columns: Sequence[Any], keys: Iterable[Sequence[Any]]) -> ColumnElement[bool]:
+    """Matches rows by values of several columns; no key matches nothing.
+
+    For an IN of tuples SQLite reads the whole table: 13 ms for 16 of 100,000 rows. So keys that begin alike are an IN
+    of their last column, which an index serves.
+
+    Args:
+        columns: Of an index, in its order.
+        keys: Values of these columns.
+    """
+    groups: dict[tuple[Any, ...], list[Any]] = {}
+    for *before, last in keys:
+        groups.setdefault(tuple(before), []).append(last)
+    return or_(
+        false(),
+        *(
+            and_(*(column == value for column, value in zip(columns, before, strict=False)), columns[-1].in_(lasts))
+            for before, lasts in groups.items()
+        ),
+    )
 
 
 class Base(DeclarativeBase):

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, or_, update
+from sqlalchemy import ColumnElement, Connection, update
 
-from app.db.base import LEASE, Base, get_table, is_due, now
+from app.db.base import LEASE, Base, get_table, is_due, match_keys, now
 from app.db.engine import Database
 
 # The values of a primary key, in the order of its columns.
@@ -90,7 +90,9 @@ class LeasedQueue:
         rows = connection.execute(query.with_for_update(of=self.table, skip_locked=True)).all()
         if rows:
             keys = [tuple(row._mapping[column] for column in self._key_columns) for row in rows]
-            self._update_rows(connection, self._match_keys(keys), {"worker": worker} | self._build_lease(values))
+            self._update_rows(
+                connection, match_keys(self._key_columns, keys), {"worker": worker} | self._build_lease(values)
+            )
         return rows
 
     async def renew(
@@ -112,7 +114,7 @@ class LeasedQueue:
 
     def match_held(self, keys: Collection[RowKey], worker: str) -> ColumnElement[bool]:
         """Matches those of the rows that the worker has."""
-        return self._match_keys(keys) & self._match_worker(worker) & self.held
+        return match_keys(self._key_columns, keys) & self._match_worker(worker) & self.held
 
     def match_lost(self, worker: str, *, alone: bool) -> ColumnElement[bool]:
         """Matches rows of processes that ended. alone: no process works on this database but the worker; else the
@@ -124,11 +126,6 @@ class LeasedQueue:
     @property
     def _key_columns(self) -> Sequence[Any]:
         return tuple(get_table(self.table).primary_key.columns)
-
-    def _match_keys(self, keys: Collection[RowKey]) -> ColumnElement[bool]:
-        # SQLite looks these up in the primary key; for an IN of tuples it reads the whole table.
-        columns = self._key_columns
-        return or_(*(and_(*(column == value for column, value in zip(columns, key, strict=True))) for key in keys))
 
     def _match_worker(self, worker: str) -> ColumnElement[bool]:
         mine: ColumnElement[bool] = get_table(self.table).columns["worker"] == worker

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, insert, select, update
 
 from app.db.base import now
 from app.db.engine import insert_into
@@ -24,8 +24,8 @@ _FIND = select(*COLUMNS).where(Table.tenant_id == bindparam("tenant"), Table.ses
 _FIND_LOCKED = _FIND.with_for_update()
 _STATES = (
     select(Table.tenant_id, Table.session_id, Table.state)
-    .where(tuple_(Table.tenant_id, Table.session_id).in_(bindparam("keys", expanding=True)))
-    .order_by(Table.tenant_id, Table.session_id)
+    .where(Table.tenant_id == bindparam("tenant"), Table.session_id.in_(bindparam("sessions", expanding=True)))
+    .order_by(Table.session_id)
     .with_for_update()
 )
 _EMPTY: dict[str, Any] = {
@@ -68,8 +68,11 @@ def find(connection: Connection, key: SessionKey, *, lock: bool = False) -> Desk
 
 def load_states(connection: Connection, keys: Collection[SessionKey]) -> Mapping[SessionKey, State]:
     """Loads the states of those sessions that were with the desk, and locks them until the transaction ends."""
-    wanted = {"keys": sorted((key.tenant, key.session_id) for key in keys)}
-    return {SessionKey(row[0], row[1]): State(row[2]) for row in connection.execute(_STATES, wanted)}
+    found: dict[SessionKey, State] = {}
+    for tenant in sorted({key.tenant for key in keys}):  # in one order, or two transactions wait for each other
+        wanted = {"tenant": tenant, "sessions": [key.session_id for key in keys if key.tenant == tenant]}
+        found |= {SessionKey(row[0], row[1]): State(row[2]) for row in connection.execute(_STATES, wanted)}
+    return found
 
 
 def insert_session(connection: Connection, key: SessionKey) -> None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, tuple_, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from app.db import outbox
+from app.db.base import match_keys
 from app.db.engine import Database, insert_into
 from app.db.outbox import PendingEvent
 from app.gaps.tables import KnowledgeGap
@@ -99,7 +100,7 @@ def _emit_detected(connection: Connection, rows: Sequence[dict[str, Any]]) -> No
     added = Counter((row["tenant_id"], row["question_hash"]) for row in rows)
     found = select(table.tenant_id, table.question_hash, table.question, table.outcome, table.count, table.first_seen)
     for tenant, digest, question, outcome, count, seen in connection.execute(
-        found.where(tuple_(table.tenant_id, table.question_hash).in_(list(added)))
+        found.where(match_keys((table.tenant_id, table.question_hash), added))
     ):
         if count == added[tenant, digest]:
             gap = {"gap_id": digest, "question": question, "outcome": outcome, "first_seen": seen.isoformat()}

@@ -7,9 +7,9 @@ import hmac
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
-from sqlalchemy import ColumnElement, Connection, delete, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, delete, select, update
 
-from app.db.base import is_due, now
+from app.db.base import is_due, match_keys, now
 from app.db.engine import insert_into
 from app.idempotency.tables import IdempotentRequest as Table
 from app.idempotency.types import KeptResponse, Receipt, RetryKey
@@ -45,7 +45,7 @@ def begin(connection: Connection, key: RetryKey, owner: str, lease: timedelta) -
 
 def renew(connection: Connection, attempts: Mapping[str, RetryKey], lease: timedelta) -> None:
     """These attempts live, by their owners."""
-    rows = tuple_(Table.tenant_id, Table.digest).in_([(key.tenant, key.digest) for key in attempts.values()])
+    rows = match_keys((Table.tenant_id, Table.digest), [(key.tenant, key.digest) for key in attempts.values()])
     theirs = rows & Table.owner.in_(attempts) & Table.status.is_(None)
     connection.execute(update(Table).where(theirs).values(until=now() + lease))
 
