@@ -12,8 +12,8 @@ from knowledge.codes import Code, find_codes, find_question_codes
 from knowledge.english import is_chinese, is_english, list_chinese_words
 from knowledge.text import Analyzer, fold
 
-EARLIER_WEIGHT = 0.3
 # Of a term that only the questions before hold: they say what it is about, the question what is asked.
+EARLIER_WEIGHT = 0.3
 ASKED_WEIGHT = 0.4
 _EXACT = MEASURES | {AnswerType.CONTACT}
 
