@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
@@ -36,9 +37,10 @@ BUSY_TIMEOUT_MS = 30_000
 # Threads of `look`, which are no others' than the database's: a customer waits for it.
 READERS = 4
 
+# How long to wait before asking again for a switch of the journal.
+_SWITCH_PAUSE_SECONDS = 0.005
+
 _PRAGMAS = (
-    f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}",  # first: switching to WAL may have to wait already
-    "PRAGMA journal_mode=WAL",
     "PRAGMA foreign_keys=ON",
     "PRAGMA secure_delete=ON",  # what was deleted is overwritten, not only marked as free
 )
@@ -250,12 +252,31 @@ def _configure_sqlite(engine: Engine, synchronous: Sequence[str]) -> None:
     def configure_connection(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # the driver must not begin transactions on its own: _on_begin does
         cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+        _switch_to_wal(cursor)
         for pragma in (*_PRAGMAS, *synchronous):
             cursor.execute(pragma)
         cursor.close()
 
     event.listen(engine, "connect", configure_connection)
     event.listen(engine, "begin", _begin_transaction)
+
+
+def _switch_to_wal(cursor: DBAPICursor) -> None:
+    """Keeps the journal as a write-ahead log, which SQLite notes in the file.
+
+    Raises the driver's error where others switch for longer than the busy timeout. It is waited for here: where several
+    connections open a new file at once, SQLite tells all but one at once that it is locked, whatever the timeout.
+    """
+    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if not isinstance(find_outage(error), DatabaseBusy) or time.monotonic() > deadline:
+                raise
+        time.sleep(_SWITCH_PAUSE_SECONDS)
 
 
 def _begin_transaction(connection: Connection) -> None:

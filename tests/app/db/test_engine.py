@@ -55,6 +55,17 @@ async def test_writers_of_two_processes_wait_for_each_other(database: Database) 
     await other.close()
 
 
+async def test_connections_that_open_a_new_file_together_all_get_it(tmp_path: Path) -> None:
+    async def open_database(number: int) -> None:
+        database = Database(f"sqlite+aiosqlite:///{tmp_path / f'{number}.db'}")
+        async with database.write() as connection:
+            assert (await connection.execute(text("PRAGMA journal_mode"))).scalar() == "wal"
+        await database.close()
+
+    for number in range(40):
+        await asyncio.gather(*(open_database(number) for _ in range(3)))
+
+
 async def test_of_replicas_that_fit_at_the_same_moment_none_fails(database: Database) -> None:
     store = CalibrationRepository(database, "t")
     await asyncio.gather(*(store.save("cosine", "e5", 3, calibration(1.5)) for _ in range(8)))
