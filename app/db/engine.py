@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
@@ -15,14 +14,14 @@ from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from app.db.wal import WriteAheadLog, run_vacuum, try_write
+from app.db.wal import WriteAheadLog, run_vacuum, switch_to_wal, try_write
 from app.errors import DatabaseBusy, DatabaseUnavailable, find_outage
 
 Result = TypeVar("Result")
@@ -37,8 +36,6 @@ BUSY_TIMEOUT_MS = 30_000
 # Threads of `look`, which are no others' than the database's: a customer waits for it.
 READERS = 4
 
-# How long to wait before asking again for a switch of the journal.
-_SWITCH_PAUSE_SECONDS = 0.005
 
 _PRAGMAS = (
     "PRAGMA foreign_keys=ON",
@@ -253,30 +250,13 @@ def _configure_sqlite(engine: Engine, synchronous: Sequence[str]) -> None:
         connection.isolation_level = None  # the driver must not begin transactions on its own: _on_begin does
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
-        _switch_to_wal(cursor)
+        switch_to_wal(cursor, BUSY_TIMEOUT_MS / 1000)
         for pragma in (*_PRAGMAS, *synchronous):
             cursor.execute(pragma)
         cursor.close()
 
     event.listen(engine, "connect", configure_connection)
     event.listen(engine, "begin", _begin_transaction)
-
-
-def _switch_to_wal(cursor: DBAPICursor) -> None:
-    """Keeps the journal as a write-ahead log, which SQLite notes in the file.
-
-    Raises the driver's error where others switch for longer than the busy timeout. It is waited for here: where several
-    connections open a new file at once, SQLite tells all but one at once that it is locked, whatever the timeout.
-    """
-    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
-    while True:
-        try:
-            cursor.execute("PRAGMA journal_mode=WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if not isinstance(find_outage(error), DatabaseBusy) or time.monotonic() > deadline:
-                raise
-        time.sleep(_SWITCH_PAUSE_SECONDS)
 
 
 def _begin_transaction(connection: Connection) -> None:

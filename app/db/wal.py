@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 from sqlalchemy import Engine
 from sqlalchemy.engine.interfaces import DBAPICursor
@@ -20,6 +20,25 @@ PATIENCE_MS = 1000
 RETRY_SECONDS = 10.0
 # More than the log has left of its own room, most often.
 PROBE_BYTES = 256 * 1024
+# Until it is asked again for a log where other connections ask, too.
+SWITCH_PAUSE_SECONDS = 0.005
+
+
+def switch_to_wal(cursor: DBAPICursor | sqlite3.Cursor, patience_seconds: float) -> None:
+    """Has a database keep a write-ahead log, which SQLite notes in its file.
+
+    Raises the driver's error where others switch for longer than that. It is waited for here: where several connections
+    open a new file, SQLite tells all but one at once that it is locked, whatever its busy timeout.
+    """
+    deadline = monotonic() + patience_seconds
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > deadline:
+                raise
+        sleep(SWITCH_PAUSE_SECONDS)
 
 
 class WriteAheadLog:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from app.db.wal import switch_to_wal
 from app.errors import find_outage
 from knowledge.damage import is_damage, set_aside
 from knowledge.types import Vector
@@ -19,9 +20,9 @@ from knowledge.types import Vector
 Result = TypeVar("Result")
 
 _BATCH = 500
+_BUSY_TIMEOUT_SECONDS = 30
 _PRECISION_DAYS = 7
 _OPENING = (
-    "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=NORMAL",  # a vector that a power cut takes is embedded again; a killed process loses none
     "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS uses (key TEXT PRIMARY KEY, day INTEGER NOT NULL) WITHOUT ROWID",
@@ -127,8 +128,11 @@ class SqliteEmbeddingCache:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            connection = sqlite3.connect(self._path, timeout=30, check_same_thread=False, isolation_level=None)
+            connection = sqlite3.connect(
+                self._path, timeout=_BUSY_TIMEOUT_SECONDS, check_same_thread=False, isolation_level=None
+            )
             try:
+                switch_to_wal(connection.cursor(), _BUSY_TIMEOUT_SECONDS)
                 for statement in _OPENING:
                     connection.execute(statement)
             except BaseException:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -58,6 +59,18 @@ def test_threads_and_processes_share_the_file(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(60)))
     assert len(caches[0].get_many([f"k{i}" for i in range(30)])) == 30
+
+
+def test_processes_that_open_a_new_file_together_all_get_it(tmp_path: Path) -> None:
+    start = Barrier(3)
+
+    def open_cache(path: Path) -> None:
+        start.wait()
+        SqliteEmbeddingCache(path).close()
+
+    with ThreadPoolExecutor(3) as pool:
+        for number in range(100):
+            list(pool.map(open_cache, [tmp_path / f"{number}"] * 3))
 
 
 def test_vectors_of_before_the_record_count_as_used_when_it_begins(
