@@ -22,7 +22,7 @@ from agents.prompt_library import Prompts, load_shipped_prompts
 from agents.types import Usage
 from knowledge.calibration.fit import measure_auroc
 from knowledge.probability import CalibrationMap
-from knowledge.reader import fit_reader
+from knowledge.reader import FIT_VERSION, fit_reader
 from knowledge.types import Chunk, DocumentMeta
 from knowledge.yaml_files import load_yaml
 
@@ -111,10 +111,10 @@ class Judge:
 
     @property
     def key(self) -> str:
-        """Identifies what the judgements depend on: model, prompts and the examples."""
+        """Identifies what a calibration depends on: model, prompts, the examples and the way of fitting."""
         versions = [self._prompts.versions[name] for name in (self.kind.rules, self.kind.prompt)]
         examples = repr(load_examples(self.kind))
-        return hashlib.sha256(repr((self._model.name, versions, examples)).encode()).hexdigest()[:16]
+        return hashlib.sha256(repr((self._model.name, versions, examples, FIT_VERSION)).encode()).hexdigest()[:16]
 
     async def measure(self) -> JudgeQuality:
         """Measures the model by the shipped examples. Raises GenerationUnavailable."""

@@ -28,7 +28,8 @@ class CalibrationMap:
     They are the typical best score of an off-topic question (probability 0.05), the cutoff (0.6) and the typical best
     score of a question that the base answers (0.9). Between and beyond them the log-odds are linear, so that the
     probability rises strictly with the score. english: by how much off-topic English questions score lower than Chinese
-    ones. provisional: fitted with few questions, so that a new base answers at once.
+    ones. provisional: fitted with few questions, so that a new base answers at once. most: by how much log-odds a score
+    may move the probability of another witness, for a scorer that is a second one.
     """
 
     scorer: str
@@ -37,6 +38,7 @@ class CalibrationMap:
     typical: float
     english: float = 0.0
     provisional: bool = False
+    most: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.unrelated < self.cutoff < self.typical:

@@ -22,7 +22,7 @@ from tests.agents.models import Scripted, scripted
 from tests.agents.support import FixedSearcher, candidate, page_candidate
 
 PATIENT = ReaderOptions(seconds=20.0)
-CALIBRATION = CalibrationMap(READER, -2.0, 0.0, 2.0)
+CALIBRATION = CalibrationMap(READER, -2.0, 0.0, 2.0, most=4.0)
 _PASSAGE = re.compile(r"<资料>\n(.*?)\n</资料", re.DOTALL)
 _QUESTION = re.compile(r"<问题>\n(.*?)\n</问题", re.DOTALL)
 

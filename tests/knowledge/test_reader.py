@@ -13,7 +13,7 @@ from knowledge.reader import READER, apply_judgements, fit_reader, measure_nearn
 from knowledge.types import GateVerdict, Retrieval
 from tests.agents.support import candidate, retrieval
 
-CALIBRATION = CalibrationMap(READER, -2.0, 0.0, 2.0)
+CALIBRATION = CalibrationMap(READER, -2.0, 0.0, 2.0, most=3.0)
 GATE = EvidenceGate()
 
 
@@ -34,8 +34,8 @@ def test_what_is_near_and_does_not_state_the_answer_is_refused() -> None:
 
 
 def test_what_was_judged_stays_as_near_as_the_search_found_it() -> None:
-    result = apply_judgements(found(0.95, 0.3), (-4.0, None), CALIBRATION, GATE)
-    assert [measure_nearness(each) for each in result.candidates] == [0.95, 0.3]
+    result = apply_judgements(found(0.95, 0.6), (-4.0, None), CALIBRATION, GATE)
+    assert [measure_nearness(each) for each in result.candidates] == [0.95, 0.6]
     assert all(each.probability < measure_nearness(each) for each in result.candidates)
     assert [measure_nearness(each) for each in found(0.95).candidates] == [0.95]
 
@@ -56,6 +56,20 @@ def test_among_passages_that_state_the_answer_the_order_of_the_search_stands() -
 def test_a_stated_answer_is_told_though_the_search_was_unsure() -> None:
     result = apply_judgements(found(0.5), (4.0,), CALIBRATION, GATE)
     assert result.verdict is GateVerdict.PASS
+
+
+def test_a_weak_reader_does_not_refuse_what_the_search_is_sure_of() -> None:
+    weak = replace(CALIBRATION, most=1.2)
+    assert apply_judgements(found(0.95), (-9.0,), weak, GATE).verdict is GateVerdict.PASS
+    assert apply_judgements(found(0.7), (-9.0,), weak, GATE).verdict is not GateVerdict.PASS
+
+
+def test_a_judgement_counts_for_as_much_as_the_reader_tells_apart() -> None:
+    spread = np.linspace(-2.0, 2.0, 16)
+    weak, strong = (fit_reader(spread + apart, spread) for apart in (1.5, 4.0))
+    assert 0 < weak.most < strong.most
+    middle = apply_judgements(found(0.7), (4.0,), strong, GATE).confidence
+    assert apply_judgements(found(0.7), (9.0,), strong, GATE).confidence == pytest.approx(middle)
 
 
 def test_a_passage_that_nobody_judged_does_not_pass_where_the_judged_ones_fail() -> None:
