@@ -53,7 +53,7 @@ class RetentionRepository:
     async def count_expired(self, growing: GrowingTable, tenant: str, before: datetime) -> int:
         """How many rows may go."""
         owner = growing.table.tenant_id  # type: ignore[attr-defined]
-        query = select(func.count()).select_from(growing.table).where(owner == tenant, growing.over(before))
+        query = select(func.count()).select_from(growing.table).where(owner == tenant, growing.match_over(before))
         async with self._database.read() as connection:
             return int((await connection.execute(query)).scalar_one())
 
@@ -66,7 +66,7 @@ class RetentionRepository:
 
 def _remove(connection: Connection, growing: GrowingTable, tenant: str, before: datetime) -> int:
     owner = growing.table.tenant_id  # type: ignore[attr-defined]
-    query = select(*growing.key).where(owner == tenant, growing.over(before)).order_by(*growing.key).limit(BATCH)
+    query = select(*growing.key).where(owner == tenant, growing.match_over(before)).order_by(*growing.key).limit(BATCH)
     keys = [tuple(row) for row in connection.execute(query)]
     if keys:
         growing.delete(connection, tenant, keys)
