@@ -159,8 +159,7 @@ class ChannelRepository:
     async def find_cursor(self, account: Account) -> str:
         """Returns the cursor to fetch from; empty for the beginning."""
         query = select(Cursors.cursor).where(match_account(Cursors, account))
-        async with self._database.read() as connection:
-            return (await connection.execute(query)).scalar_one_or_none() or ""
+        return await self._database.fetch_value(query) or ""
 
     async def move_cursor(self, account: Account, cursor: str) -> None:
         """Saves the cursor, after the messages before it were added."""
@@ -177,26 +176,22 @@ class ChannelRepository:
         """Returns a page of pieces, the latest first, and their total number."""
         where = [match_account(Replies, account), *([Replies.status == status] if status else [])]
         columns = [getattr(Replies, item.name) for item in fields(ReplyRow)]
-        query = select(*columns).where(*where).order_by(Replies.id.desc()).limit(limit).offset(offset)
-        async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(Replies).where(*where))).scalar_one()
-            rows = [ReplyRow(*row) for row in await connection.execute(query)]
-        return rows, total
+        query = select(*columns).where(*where).order_by(Replies.id.desc())
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [ReplyRow(*row) for row in rows], total
 
     async def retry_reply(self, account: Account, reply: str) -> bool:
         """Makes a piece due now, also one that was given up; returns whether it exists."""
         mine, moment = match_account(Replies, account) & (Replies.id == reply), now()
         values = {"status": QueueStatus.PENDING.value, "attempts": 0, "due_at": moment, "updated_at": moment}
-        async with self._database.write() as connection:
-            return bool((await connection.execute(update(Replies).where(mine).values(values))).rowcount)
+        return bool(await self._database.execute(update(Replies).where(mine).values(values)))
 
     async def count_replies(self, accounts: Collection[Account]) -> dict[str, dict[str, int]]:
         """Returns account -> status -> number of pieces."""
         query = select(Replies.account, Replies.status, func.count()).where(match_accounts(Replies, accounts))
         made: dict[str, dict[str, int]] = {name: {} for _, name in accounts}
-        async with self._database.read() as connection:
-            for name, status, count in await connection.execute(query.group_by(Replies.account, Replies.status)):
-                made[name][status] = count
+        for name, status, count in await self._database.fetch(query.group_by(Replies.account, Replies.status)):
+            made[name][status] = count
         return made
 
     async def list_conversations(self, account: Account, limit: int) -> list[ChannelConversation]:
@@ -205,8 +200,7 @@ class ChannelRepository:
         query = (
             select(*columns).where(match_account(Sessions, account)).order_by(Sessions.updated_at.desc()).limit(limit)
         )
-        async with self._database.read() as connection:
-            return [ChannelConversation(*row) for row in await connection.execute(query)]
+        return [ChannelConversation(*row) for row in await self._database.fetch(query)]
 
     async def add_replies(self, account: Account, session: str, pieces: Sequence[tuple[str, Payload]]) -> bool:
         """Adds pieces that answer no message; returns whether the account has the conversation."""
@@ -219,8 +213,7 @@ class ChannelRepository:
 
     async def _has_rows(self, query: Select[Any]) -> bool:
         """Whether a query has rows: read first, since mostly there are none, and writers are not disturbed."""
-        async with self._database.read() as connection:
-            return (await connection.execute(query.limit(1))).first() is not None
+        return await self._database.fetch_first(query.limit(1)) is not None
 
 
 def delete_for_sessions(connection: Connection, tenant: str, sessions: Collection[str]) -> None:

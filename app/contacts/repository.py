@@ -51,17 +51,15 @@ class ContactRepository:
         """The labels of conversations, in order; those that have none are left out."""
         table, found = ConversationLabelRow, dict[str, tuple[str, ...]]()
         query = select(table.session_id, table.label).where(table.tenant_id == tenant, table.session_id.in_(sessions))
-        async with self._database.read() as connection:
-            for session, label in await connection.execute(query.order_by(table.session_id, table.label)):
-                found[session] = (*found.get(session, ()), label)
+        for session, label in await self._database.fetch(query.order_by(table.session_id, table.label)):
+            found[session] = (*found.get(session, ()), label)
         return found
 
     async def list_known_labels(self, tenant: str) -> list[str]:
         """Every label that a customer or a conversation of the tenant has."""
         of_conversations = select(ConversationLabelRow.label).where(ConversationLabelRow.tenant_id == tenant)
         of_contacts = select(ContactLabelRow.label).where(ContactLabelRow.tenant_id == tenant)
-        async with self._database.read() as connection:
-            return sorted((await connection.execute(union(of_conversations, of_contacts))).scalars())
+        return sorted(await self._database.fetch_values(union(of_conversations, of_contacts)))
 
     async def name_contact(self, tenant: str, key: ContactKey, name: str, labels: Sequence[str]) -> None:
         """Gives a customer the name and the labels that staff see."""
@@ -92,8 +90,7 @@ class ContactRepository:
     async def list_sessions(self, tenant: str, key: ContactKey) -> list[str]:
         """The conversations of a customer, the latest first."""
         query = select(Conversation.session_id).where(Conversation.tenant_id == tenant, match_owner(key))
-        async with self._database.read() as connection:
-            return list((await connection.execute(query.order_by(Conversation.updated_at.desc()))).scalars())
+        return await self._database.fetch_values(query.order_by(Conversation.updated_at.desc()))
 
     async def add_visit(self, session: SessionKey, url: str, title: str) -> bool:
         """See `add_visit`; may be lost with the power. False for a conversation that is not there."""
@@ -120,8 +117,7 @@ class ContactRepository:
             .order_by(last.desc(), table.url)
             .limit(SHOWN_VISITS)
         )
-        async with self._database.read() as connection:
-            return [Visit(*row[:2], int(row[2]), *row[3:]) for row in await connection.execute(query)]
+        return [Visit(*row[:2], int(row[2]), *row[3:]) for row in await self._database.fetch(query)]
 
 
 def find_customers(connection: Connection, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:

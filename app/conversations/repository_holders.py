@@ -40,8 +40,7 @@ class HolderRepository:
     async def renew_secret(self, key: SessionKey, digest: str, expires: datetime) -> None:
         """See `HolderStore.renew_secret`."""
         same = _match_key(key) & (Conversation.token == digest)
-        async with self._database.write() as connection:
-            await connection.execute(update(Conversation).where(same).values(token_expires=expires))
+        await self._database.execute(update(Conversation).where(same).values(token_expires=expires))
 
     async def open(self, key: SessionKey, holder: Holder, *, user_id: str, channel: str) -> None:
         """Opens a conversation, whose id nobody else can know, ahead of its first turn."""

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, Executable, Row, Select, create_engine, event, func, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
@@ -20,11 +20,13 @@ from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.sql.selectable import TypedReturnsRows
 
 from app.db.wal import WriteAheadLog, run_vacuum, switch_to_wal, try_write
 from app.errors import DatabaseBusy, DatabaseUnavailable, find_outage
 
 Result = TypeVar("Result")
+Columns = TypeVarTuple("Columns")
 
 DIALECTS: Mapping[str, Any] = {"sqlite": sqlite, "postgresql": postgresql}
 APPLICATION = "yingda"
@@ -91,6 +93,38 @@ class Database:
             await connection.execution_options(**options)
             async with connection.begin():
                 yield connection
+
+    async def fetch(self, query: TypedReturnsRows[*Columns]) -> Sequence[Row[*Columns]]:
+        """All rows of a query, read in a transaction of its own."""
+        async with self.read() as connection:
+            return (await connection.execute(query)).all()
+
+    async def fetch_first(self, query: TypedReturnsRows[*Columns]) -> Row[*Columns] | None:
+        """The first row of a query; None where it has none."""
+        async with self.read() as connection:
+            return (await connection.execute(query)).first()
+
+    async def fetch_values(self, query: TypedReturnsRows[*tuple[Any, ...]]) -> list[Any]:
+        """The first column of all rows of a query."""
+        return [row[0] for row in await self.fetch(query)]
+
+    async def fetch_value(self, query: TypedReturnsRows[*tuple[Any, ...]]) -> Any:
+        """The first column of the first row of a query; None where it has no row."""
+        row = await self.fetch_first(query)
+        return None if row is None else row[0]
+
+    async def fetch_page(self, query: Select[*Columns], offset: int, limit: int) -> tuple[Sequence[Row[*Columns]], int]:
+        """Some rows of an ordered query, and how many it has in all; both of one moment."""
+        counted = query.order_by(None).with_only_columns(func.count(), maintain_column_froms=True)
+        async with self.read() as connection:
+            total = (await connection.execute(counted)).scalar_one()
+            return (await connection.execute(query.offset(offset).limit(limit))).all(), total
+
+    async def execute(self, statement: Executable, *, durable: bool = True) -> int:
+        """Carries out one statement in a write transaction of its own; returns how many rows it changed. durable: see
+        `transact`.
+        """
+        return await self.transact(lambda connection: connection.execute(statement).rowcount, durable=durable)
 
     async def run_in_reader(self, work: Callable[[Connection], Result]) -> Result:
         """A read transaction over one snapshot that needs nothing from the event loop in between.

@@ -74,8 +74,7 @@ class DeskMessageRepository:
     async def load_after(self, key: SessionKey, seq: int, limit: int = PAGE) -> list[DeskMessage]:
         """Loads the messages after number `seq`, the oldest first, at most `limit`."""
         query = select(*_COLUMNS).where(_match_session(key), Table.seq > seq).order_by(Table.seq).limit(limit)
-        async with self._database.read() as connection:
-            return [_build_message(row) for row in await connection.execute(query)]
+        return [_build_message(row) for row in await self._database.fetch(query)]
 
     async def mark_seen(self, key: SessionKey, side: Side, seq: int) -> int:
         """See `mark_seen`; may be lost with the power."""

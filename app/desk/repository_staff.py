@@ -89,13 +89,11 @@ class StaffRepository:
     async def list_all(self, tenant: str) -> list[Staff]:
         """Lists everybody who ever served."""
         query = select(*_COLUMNS).where(Table.tenant_id == tenant).order_by(Table.agent_id)
-        async with self._database.read() as connection:
-            return [_build_staff(row) for row in await connection.execute(query)]
+        return [_build_staff(row) for row in await self._database.fetch(query)]
 
     async def get(self, tenant: str, agent_id: str) -> Staff | None:
         """One of them."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(select(*_COLUMNS).where(_match_member(tenant, agent_id)))).first()
+        row = await self._database.fetch_first(select(*_COLUMNS).where(_match_member(tenant, agent_id)))
         return _build_staff(row) if row else None
 
     async def put(
@@ -130,8 +128,7 @@ class StaffRepository:
 
     async def mark_gone(self, tenant: str, agent_id: str) -> None:
         """Records that this person leaves."""
-        async with self._database.write() as connection:
-            await connection.execute(update(Table).where(_match_member(tenant, agent_id)).values(last_seen=None))
+        await self._database.execute(update(Table).where(_match_member(tenant, agent_id)).values(last_seen=None))
 
     async def load(self, tenant: str) -> StaffLoad:
         """Of this moment."""

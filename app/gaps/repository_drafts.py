@@ -45,8 +45,7 @@ class DraftRepository:
     async def is_second_person_required(self, tenant: str) -> bool:
         """Whether another person than the author has to approve a draft."""
         query = select(GapPolicyRow.two_persons).where(GapPolicyRow.tenant_id == tenant)
-        async with self._database.read() as connection:
-            return bool((await connection.execute(query)).scalar())
+        return bool(await self._database.fetch_value(query))
 
     async def require_two_persons(self, tenant: str, required: bool) -> None:
         """Sets what `is_second_person_required` returns."""

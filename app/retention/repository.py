@@ -24,8 +24,7 @@ class RetentionRepository:
     async def load_periods(self) -> Mapping[tuple[str, str], int]:
         """Days by tenant and kind, where a tenant has its own."""
         query = select(RetentionPeriod.tenant_id, RetentionPeriod.kind, RetentionPeriod.days)
-        async with self._database.read() as connection:
-            return {(row.tenant_id, row.kind): row.days for row in await connection.execute(query)}
+        return {(row.tenant_id, row.kind): row.days for row in await self._database.fetch(query)}
 
     async def find_period(self, tenant: str, kind: str) -> int | None:
         """Days of a tenant that has its own."""
@@ -54,8 +53,7 @@ class RetentionRepository:
         """How many rows may go."""
         owner = growing.table.tenant_id  # type: ignore[attr-defined]
         query = select(func.count()).select_from(growing.table).where(owner == tenant, growing.match_over(before))
-        async with self._database.read() as connection:
-            return int((await connection.execute(query)).scalar_one())
+        return int(await self._database.fetch_value(query))
 
     async def remove(self, growing: GrowingTable, tenant: str, before: datetime) -> int:
         """Deletes at most `BATCH` of them in a transaction of its own, and returns how many."""

@@ -34,8 +34,7 @@ class CalibrationRepository:
     async def load(self, scorer: str, key: str) -> tuple[int, CalibrationMap] | None:
         """The last one saved, with the revision that it was fitted on."""
         query = select(CalibrationRow.revision, CalibrationRow.parameters).where(*self._match_row(scorer, key))
-        async with self._database.read() as connection:
-            row = (await connection.execute(query)).first()
+        row = await self._database.fetch_first(query)
         return (row.revision, CalibrationMap.from_json(row.parameters)) if row else None
 
     async def save(self, scorer: str, key: str, revision: int, calibration: CalibrationMap) -> None:
@@ -67,8 +66,7 @@ class VersionedDocuments:
         if kept != revision:
             mine = (Document.tenant_id == self._tenant) & (Document.revision <= revision) & Document.live
             query = select(Document.id, *META).where(mine, Document.product_version != "").order_by(Document.id)
-            async with self._database.read() as connection:
-                found = tuple(build_meta(row.id, row) for row in await connection.execute(query))
+            found = tuple(build_meta(row.id, row) for row in await self._database.fetch(query))
             self._kept = revision, found
         return found
 

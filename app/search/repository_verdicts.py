@@ -39,8 +39,7 @@ class VerdictRepository:
 
     async def find(self, tenant: str) -> VerdictsInForce | None:
         """What is known of those in force."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(select(Table).where(Table.tenant_id == tenant))).first()
+        row = await self._database.fetch_first(select(Table).where(Table.tenant_id == tenant))
         if row is None:
             return None
         answerable = sum(one["answerable"] for one in row.questions)
@@ -56,8 +55,7 @@ class VerdictRepository:
 
     async def drop(self, tenant: str) -> None:
         """None are in force from here on."""
-        async with self._database.write() as connection:
-            await connection.execute(delete(Table).where(Table.tenant_id == tenant))
+        await self._database.execute(delete(Table).where(Table.tenant_id == tenant))
 
 
 def _load_stored(connection: Connection, tenant: str) -> list[dict[str, Any]]:

@@ -211,8 +211,7 @@ class TranscriptRepository:
             .where(StoredTurn.tenant_id == tenant, StoredTurn.session_id == session_id)
             .order_by(StoredTurn.number)
         )
-        async with self._database.read() as connection:
-            return [Exchange(*row) for row in await connection.execute(query)]
+        return [Exchange(*row) for row in await self._database.fetch(query)]
 
     async def find_source(self, tenant: str, session_id: str, turn_id: str, index: int) -> dict[str, Any] | None:
         """The fragment that a reply of the session cites by this number, as it was sent; None for none. The customer's
@@ -221,8 +220,7 @@ class TranscriptRepository:
         query = select(StoredTurn.response).where(
             StoredTurn.tenant_id == tenant, StoredTurn.session_id == session_id, StoredTurn.id == turn_id
         )
-        async with self._database.read() as connection:
-            response = (await connection.execute(query)).scalar_one_or_none()
+        response = await self._database.fetch_value(query)
         sources: list[dict[str, Any]] = response["data"]["sources"] if response else []
         return next((item for item in sources if item["index"] == index and item.get("document_id")), None)
 
