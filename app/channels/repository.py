@@ -164,11 +164,7 @@ class ChannelRepository:
     async def move_cursor(self, account: Account, cursor: str) -> None:
         """Saves the cursor, after the messages before it were added."""
         row = {"tenant_id": account[0], "account": account[1], "cursor": cursor, "updated_at": now()}
-        async with self._database.write() as connection:
-            added = insert_into(connection, Cursors)
-            changed = {name: added.excluded[name] for name in ("cursor", "updated_at")}
-            keys = [Cursors.tenant_id, Cursors.account]
-            await connection.execute(added.on_conflict_do_update(index_elements=keys, set_=changed), row)
+        await self._database.put_row(Cursors, row)
 
     async def list_replies(
         self, account: Account, limit: int, offset: int, status: QueueStatus | None

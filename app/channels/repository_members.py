@@ -13,7 +13,7 @@ from app.channels.tables import ChannelReplyRow as Replies
 from app.channels.tables import ChannelSessionRow as Sessions
 from app.channels.types import ChannelActivity, QueueStatus
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database, build_upsert
 
 
 class MemberRepository:
@@ -38,10 +38,8 @@ class MemberRepository:
             before = connection.execute(select(Members.user_id).where(mine)).scalar_one_or_none()
             if before not in (None, member):
                 _end_conversations(connection, account, [customer])
-            added = insert_into(connection, Members).values(row | {"user_id": member, "created_at": now()})
-            changed = {name: added.excluded[name] for name in ("user_id", "created_at")}
-            keys = [Members.tenant_id, Members.account, Members.customer]
-            connection.execute(added.on_conflict_do_update(index_elements=keys, set_=changed))
+            new = row | {"user_id": member, "created_at": now()}
+            connection.execute(build_upsert(connection, Members, new))
 
         await self._database.transact(write)
 

@@ -25,7 +25,7 @@ from app.contacts.tables import ContactLabelRow, ContactRow, ConversationLabelRo
 from app.contacts.types import ContactKey, Customer, CustomerKind, Visit
 from app.conversations.tables import Conversation
 from app.db.base import match_keys, now
-from app.db.engine import DIALECTS, Database, insert_into
+from app.db.engine import DIALECTS, Database, build_upsert, insert_into
 from app.types import SessionKey
 
 # Within which a page is not visited once more.
@@ -242,9 +242,7 @@ def _match_contact(
 def _put_name(connection: Connection, tenant: str, key: ContactKey, name: str) -> None:
     values = {"name": name, "updated_at": now()}
     about = {"tenant_id": tenant, "caller": key.caller, "session_id": key.session_id}
-    row = insert_into(connection, ContactRow).values(about | values)
-    index = [ContactRow.tenant_id, ContactRow.caller, ContactRow.session_id]
-    connection.execute(row.on_conflict_do_update(index_elements=index, set_=values))
+    connection.execute(build_upsert(connection, ContactRow, about | values))
 
 
 def _add_labels(connection: Connection, tenant: str, key: ContactKey, labels: Sequence[str]) -> None:

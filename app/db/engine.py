@@ -22,6 +22,7 @@ from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.selectable import TypedReturnsRows
 
+from app.db.base import Base, get_table
 from app.db.wal import WriteAheadLog, run_vacuum, switch_to_wal, try_write
 from app.errors import DatabaseBusy, DatabaseUnavailable, find_outage
 
@@ -125,6 +126,12 @@ class Database:
         `transact`.
         """
         return await self.transact(lambda connection: connection.execute(statement).rowcount, durable=durable)
+
+    async def put_row(
+        self, table: type[Base], row: Mapping[str, Any], changed: Mapping[str, Any] | None = None
+    ) -> None:
+        """Stores a row in a transaction of its own, see `build_upsert`."""
+        await self.transact(lambda connection: connection.execute(build_upsert(connection, table, row, changed)))
 
     async def run_in_reader(self, work: Callable[[Connection], Result]) -> Result:
         """A read transaction over one snapshot that needs nothing from the event loop in between.
@@ -273,6 +280,21 @@ def _connect_args(address: URL) -> dict[str, Any]:
 def insert_into(connection: Connection | AsyncConnection, table: type[DeclarativeBase]) -> Any:
     """INSERT in the dialect of the connection: both know ON CONFLICT, SQLAlchemy's common insert does not."""
     return DIALECTS[connection.dialect.name].insert(table)
+
+
+def build_upsert(
+    connection: Connection | AsyncConnection,
+    table: type[Base],
+    row: Mapping[str, Any],
+    changed: Mapping[str, Any] | None = None,
+) -> Any:
+    """INSERT of a row that takes the place of the one with its primary key.
+
+    row: values by column; changed: what changes of a row that is there, all of `row` where nothing else is said.
+    """
+    key = get_table(table).primary_key.columns.keys()
+    new = changed if changed is not None else {name: value for name, value in row.items() if name not in key}
+    return insert_into(connection, table).values(row).on_conflict_do_update(index_elements=key, set_=new)
 
 
 def _serialize_json(value: object) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, func, select
 
-from app.db.engine import Database, insert_into
+from app.db.engine import Database
 from app.retention.repository_growing_tables import GrowingTable
 from app.retention.tables import RetentionPeriod
 
@@ -33,13 +33,10 @@ class RetentionRepository:
     async def set_period(self, tenant: str, kind: str, days: int | None) -> None:
         """Gives a tenant its own period, or with None the common one again."""
         table = RetentionPeriod
-        async with self._database.write() as connection:
-            if days is None:
-                await connection.execute(delete(table).where(table.tenant_id == tenant, table.kind == kind))
-                return
-            row = insert_into(connection, table).values(tenant_id=tenant, kind=kind, days=days)
-            key = [table.tenant_id, table.kind]
-            await connection.execute(row.on_conflict_do_update(index_elements=key, set_={"days": days}))
+        if days is None:
+            await self._database.execute(delete(table).where(table.tenant_id == tenant, table.kind == kind))
+        else:
+            await self._database.put_row(table, {"tenant_id": tenant, "kind": kind, "days": days})
 
     async def count_rows(self, growing: GrowingTable, tenant: str = "") -> list[tuple[str, int, datetime | str | None]]:
         """Tenant, number of rows and the oldest of them, of every tenant that has any; tenant: of this one alone."""

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database
 from app.documents.meta import META, build_meta
 from app.documents.tables import Document
 from app.documents.types import DocumentKind
@@ -41,9 +41,7 @@ class CalibrationRepository:
         """Replaces it. Replicas fit at the same moment: the last one stays."""
         values = {"revision": revision, "parameters": calibration.to_json(), "fitted_at": now()}
         place = {"tenant_id": self._tenant, "scorer": scorer, "base": key}
-        async with self._database.write() as connection:
-            row = insert_into(connection, CalibrationRow).values(**place, **values)
-            await connection.execute(row.on_conflict_do_update(index_elements=list(place), set_=values))
+        await self._database.put_row(CalibrationRow, place | values)
 
     def _match_row(self, scorer: str, key: str) -> tuple[Any, ...]:
         table = CalibrationRow

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, update
 
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database, build_upsert
 from app.ids import create_id
 from app.sources.tables import SourceItemRow, SourceRow
 from app.sources.types import FolderConfig, ItemState, NewSource, SourceItem, SourceKind, WatchedSource, WebsiteConfig
@@ -120,15 +120,12 @@ class SourceRepository:
     async def save(self, tenant: str, source_id: str, item: SourceItem) -> bool:
         """Keeps an item as it is now; False where the source was deleted meanwhile."""
         values = {"tenant_id": tenant, "source_id": source_id, "key": item.key, **asdict(item)}
-        keys = ["tenant_id", "source_id", "key"]
 
         def work(connection: Connection) -> bool:
             there = select(_ROW.id).where(_match_source(tenant, source_id)).with_for_update(read=True)
             if connection.execute(there).first() is None:
                 return False
-            changed = {name: value for name, value in values.items() if name not in keys}
-            rows = insert_into(connection, _ITEM).values(values)
-            connection.execute(rows.on_conflict_do_update(index_elements=keys, set_=changed))
+            connection.execute(build_upsert(connection, _ITEM, values))
             return True
 
         return await self._database.transact(work)

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.contacts.tables import ConversationLabelRow
 from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database, build_upsert
 from app.db.sorting import sorted_by
 from app.desk.tables import DeskSessionRow
 from app.privacy import mask_personal_data
@@ -242,9 +242,8 @@ class TranscriptRepository:
                 return False
             moment = now()
             vote = {"rating": rating, "reason": reason, "created_at": moment}
-            row = insert_into(connection, Feedback).values(tenant_id=tenant, turn_id=turn_id, **vote)
-            key = [Feedback.tenant_id, Feedback.turn_id]
-            await connection.execute(row.on_conflict_do_update(index_elements=key, set_=vote))
+            row = {"tenant_id": tenant, "turn_id": turn_id} | vote
+            await connection.execute(build_upsert(connection, Feedback, row))
             told = {
                 "session_id": session_id,
                 "message_id": turn_id,
