@@ -24,6 +24,7 @@ from app.audit.sentences import (
 from app.http.deps import AdminTenant, Wired
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
+from app.http.schemas import Page
 from app.spreadsheets import CSV, Cell, stream_csv
 
 if TYPE_CHECKING:
@@ -73,13 +74,8 @@ class AuditEntry(BaseModel):
         return cls(**values, **words, changed=list(action.changed), target=dict(action.target))
 
 
-class AuditPage(BaseModel):
+class AuditPage(Page[AuditEntry]):
     """The latest first."""
-
-    items: list[AuditEntry]
-    total: int
-    offset: int
-    limit: int
 
 
 class AuditChoice(BaseModel):

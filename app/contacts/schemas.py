@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from app.contacts.types import Customer, CustomerKind
 from app.http.fields import CLEANED
+from app.http.schemas import RequestBody, ResponseBody
 
 ContactLabel = Annotated[str, CLEANED, Field(min_length=1, max_length=32)]
 Labels = Annotated[list[ContactLabel], Field(max_length=20, description="标签；写什么就是什么，没写的去掉")]
@@ -42,19 +43,15 @@ class CustomerOut(BaseModel):
         )
 
 
-class ContactIn(BaseModel):
+class ContactIn(RequestBody):
     """What staff call a customer."""
 
-    model_config = ConfigDict(extra="forbid")
-
     name: Annotated[str, CLEANED, Field("", max_length=64, description="名字；留空用回会员姓名或短名")] = ""
-    labels: Labels = []
+    labels: Labels = Field([])
 
 
-class LabelsIn(BaseModel):
+class LabelsIn(RequestBody):
     """The labels of a conversation."""
-
-    model_config = ConfigDict(extra="forbid")
 
     labels: Labels
 
@@ -65,10 +62,8 @@ class LabelList(BaseModel):
     labels: list[str]
 
 
-class VisitOut(BaseModel):
+class VisitOut(ResponseBody):
     """A page of a customer's journey."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     url: str = Field(description="地址，不含 ? 和 # 之后的部分")
     title: str

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, Field, StrictBool
 
 from app.corrections.service import CorrectionMade
 from app.corrections.types import ChunkCorrection, ChunkEdit, LocatedCorrection
 from app.http.fields import CLEANED
+from app.http.schemas import Page, RequestBody
 from knowledge.types import CorrectionState
 
 MAX_TEXT_CHARS = 4000
@@ -18,10 +19,8 @@ Heading = Annotated[str, CLEANED, Field(min_length=1, max_length=200)]
 _STATE = "applied：已生效；adopted：文档自己已改成这样；unmatched：新版里找不到原文，没有生效"
 
 
-class CorrectionIn(BaseModel):
+class CorrectionIn(RequestBody):
     """What a chunk is to be; what is left out is as it was read. Sent without anything, it takes a correction back."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_TEXT_CHARS)] | None = Field(
         None, description="片段的文字；问答表里是答案"
@@ -108,10 +107,5 @@ class LocatedCorrectionOut(BaseModel):
         return cls(title=found.title, correction=CorrectionOut.from_correction(found.correction))
 
 
-class CorrectionPage(BaseModel):
+class CorrectionPage(Page[LocatedCorrectionOut]):
     """One page of the corrections of all documents, the last changed first."""
-
-    items: list[LocatedCorrectionOut]
-    total: int
-    offset: int
-    limit: int

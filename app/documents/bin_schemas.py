@@ -8,6 +8,7 @@ from typing import Self
 from pydantic import BaseModel, Field
 
 from app.documents.repository_bin import BinnedRow
+from app.http.schemas import Page
 
 
 class BinnedDocumentOut(BaseModel):
@@ -42,11 +43,7 @@ class BinnedDocumentOut(BaseModel):
         )
 
 
-class BinPage(BaseModel):
+class BinPage(Page[BinnedDocumentOut]):
     """One page of the bin, the last deleted first."""
 
-    items: list[BinnedDocumentOut]
-    total: int
-    offset: int
-    limit: int
     days: int = Field(description="回收站保留几天；0 为不自动删除")

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from app.documents.jobs import compute_eta
 from app.documents.repository_jobs import FileRow, JobRow
 from app.documents.types import FileOutcome, FileState
+from app.http.schemas import Page
 from knowledge.types import NoticeCode
 
 
@@ -142,10 +143,5 @@ class JobDetail(BaseModel):
         return cls(job=JobOut.from_row(job), files=[FileReportOut.from_row(file) for file in job.files])
 
 
-class JobPage(BaseModel):
+class JobPage(Page[JobOut]):
     """One page of jobs, the latest first."""
-
-    items: list[JobOut]
-    total: int
-    offset: int
-    limit: int

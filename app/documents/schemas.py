@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, Field, StrictBool
 
 from app.documents.labels import (
     MAX_CATEGORY_CHARS,
@@ -21,6 +21,7 @@ from app.documents.products import check_version
 from app.documents.repository import DocumentRow
 from app.documents.versions_schemas import VersionOut
 from app.http.fields import CLEANED, TIDIED, Moment
+from app.http.schemas import Page, RequestBody
 from knowledge.versions import MAX_CHARS
 
 Status = Literal["ready", "indexing"]
@@ -88,13 +89,8 @@ class DocumentOut(BaseModel):
         )
 
 
-class DocumentPage(BaseModel):
+class DocumentPage(Page[DocumentOut]):
     """One page of documents."""
-
-    items: list[DocumentOut]
-    total: int
-    offset: int
-    limit: int
 
 
 class DocumentDetail(BaseModel):
@@ -117,19 +113,12 @@ class ChunkOut(BaseModel):
     correction: str = Field(description="改成现在这样的修正的编号；没改过时为空")
 
 
-class ChunkPage(BaseModel):
+class ChunkPage(Page[ChunkOut]):
     """One page of a document's chunks, in order."""
 
-    items: list[ChunkOut]
-    total: int
-    offset: int
-    limit: int
 
-
-class DocumentPatch(BaseModel):
+class DocumentPatch(RequestBody):
     """What is to be changed; what is left out stays, and null takes a URL or an end of the validity away."""
-
-    model_config = ConfigDict(extra="forbid")
 
     category: Annotated[str, CLEANED, Field(max_length=MAX_CATEGORY_CHARS)] | None = None
     tags: list[Tag] | None = Field(None, max_length=MAX_TAGS)

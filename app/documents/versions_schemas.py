@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt
+from pydantic import BaseModel, Field, StrictInt
 
 from app.documents.diff import Diff, LineKind
 from app.documents.repository_version_rows import VersionRow
 from app.documents.repository_versions import OpenVersion
 from app.documents.types import VersionState
 from app.http.fields import CLEANED, WHOLE, Moment
+from app.http.schemas import Page, RequestBody
 
 MAX_AUTHOR_CHARS = 100
 MAX_REASON_CHARS = 500
@@ -44,10 +45,8 @@ class VersionOut(BaseModel):
         return cls(version=row.number, **same)
 
 
-class DecisionIn(BaseModel):
+class DecisionIn(RequestBody):
     """Who decides, and what they say."""
-
-    model_config = ConfigDict(extra="forbid")
 
     author: Author = ""
     reason: Reason = Field("", description="意见")
@@ -122,10 +121,5 @@ class OpenVersionOut(BaseModel):
         )
 
 
-class OpenVersionPage(BaseModel):
+class OpenVersionPage(Page[OpenVersionOut]):
     """One page of them, the latest first."""
-
-    items: list[OpenVersionOut]
-    total: int
-    offset: int
-    limit: int

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, Tag, check_tags
 from app.documents.paths import check_folder
 from app.http.fields import CLEANED, TIDIED, WHOLE
+from app.http.schemas import Page, RequestBody, ResponseBody
 from app.sources.addresses import MAX_URL_CHARS
 from app.sources.types import (
     MAX_DEPTH,
@@ -41,10 +42,8 @@ _ONE_KIND: dict[str, Any] = {
 }
 
 
-class WebsiteIn(BaseModel):
+class WebsiteIn(RequestBody):
     """Where a website begins, and how far it is followed."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: Url = Field(description="起始页或站点地图（sitemap.xml、.xml.gz、索引都可以）的网址")
     depth: Annotated[StrictInt, Field(ge=0, le=MAX_DEPTH), WHOLE] = Field(
@@ -65,9 +64,7 @@ class WebsiteIn(BaseModel):
         return WebsiteConfig(**self.model_dump())
 
 
-class _Labelled(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Labelled(RequestBody):
     @field_validator("tags", check_fields=False)
     @classmethod
     def _check_tags(cls, value: list[str] | None) -> list[str] | None:
@@ -147,10 +144,8 @@ class SyncOut(BaseModel):
     error: SyncErrorOut | None = Field(description="没有做完的原因")
 
 
-class WebsiteOut(BaseModel):
+class WebsiteOut(ResponseBody):
     """Where a website begins, and how far it is followed."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     url: str = Field(description="起始页或站点地图的网址")
     depth: int = Field(description="从起始页起最多跟几层链接")
@@ -203,10 +198,8 @@ class SourceList(BaseModel):
     roots: list[str] = Field(description="文件夹来源可以在服务器的哪些目录之下；空为不能用")
 
 
-class SourceItemOut(BaseModel):
+class SourceItemOut(ResponseBody):
     """A page or file. reason: why it is no document."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     locator: str = Field(description="网址，或文件夹里的路径")
     state: ItemState = Field(
@@ -225,10 +218,5 @@ class SourceItemOut(BaseModel):
         return cls.model_validate(item)
 
 
-class SourceItemPage(BaseModel):
+class SourceItemPage(Page[SourceItemOut]):
     """Some items, by their locators."""
-
-    items: list[SourceItemOut]
-    total: int
-    offset: int
-    limit: int

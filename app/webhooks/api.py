@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Protocol, Self
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, Field, StrictBool
 
 from app.http.deps import AdminTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, Offset
 from app.http.routes import GuardedRoute
+from app.http.schemas import RequestBody
 from app.webhooks.events import WebhookEvent
 from app.webhooks.repository import Subscription
 from app.webhooks.repository_deliveries import State
@@ -36,10 +37,8 @@ Description = Annotated[str, CLEANED, Field(max_length=200)]
 WebhookId = Annotated[str, Path(max_length=32)]
 
 
-class WebhookIn(BaseModel):
+class WebhookIn(RequestBody):
     """A new webhook."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: Url = Field(description="接收地址；默认不允许指向本机和内网")
     events: list[WebhookEvent] = Field(min_length=1, description="订阅的事件")
@@ -49,10 +48,8 @@ class WebhookIn(BaseModel):
     )
 
 
-class WebhookPatch(BaseModel):
+class WebhookPatch(RequestBody):
     """What is to be changed; what is left out stays."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: Url | None = None
     events: list[WebhookEvent] | None = Field(None, min_length=1)
