@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol, Self, get_args
 
@@ -17,7 +16,7 @@ from app.http.deps import CHANGES_NOTHING, AdminTenant, Wired, get_caller_name
 from app.http.failures import list_failures
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
-from app.http.schemas import RequestBody
+from app.http.schemas import RequestBody, ResponseBody
 
 if TYPE_CHECKING:
     from app.connection.service import ModelConnections
@@ -94,7 +93,7 @@ class ConnectionOut(BaseModel):
     providers: list[ProviderOut]
 
 
-class ConnectionTestOut(BaseModel):
+class ConnectionTestOut(ResponseBody):
     """What came of one short question."""
 
     reply: str = Field(description="它的回答，过长的截断")
@@ -145,7 +144,7 @@ async def drop_model_connection(request: Request, tenant: AdminTenant, wiring: W
 async def test_model_connection(body: ConnectionIn, tenant: AdminTenant, wiring: Wiring) -> ConnectionTestOut:
     """Asks it one short question; nothing is kept."""
     _require_default_tenant(tenant)
-    return ConnectionTestOut.model_validate(asdict(await wiring.connections.test(body.address)))
+    return ConnectionTestOut.model_validate(await wiring.connections.test(body.address))
 
 
 def _require_default_tenant(tenant: str) -> None:

@@ -15,7 +15,7 @@ ContactLabel = Annotated[str, CLEANED, Field(min_length=1, max_length=32)]
 Labels = Annotated[list[ContactLabel], Field(max_length=20, description="标签；写什么就是什么，没写的去掉")]
 
 
-class CustomerOut(BaseModel):
+class CustomerOut(ResponseBody):
     """Whom staff talk to. What is shown is `given`, else `name`, else `user_id`, else the alias."""
 
     kind: CustomerKind = Field(description="member 已核实的会员，claimed 自称的用户，visitor 访客")
@@ -30,17 +30,8 @@ class CustomerOut(BaseModel):
 
     @classmethod
     def from_customer(cls, customer: Customer) -> Self:
-        return cls(
-            kind=customer.kind,
-            user_id=customer.user_id,
-            given=customer.given,
-            name=customer.name,
-            level=customer.level,
-            alias=customer.alias.zh,
-            alias_en=customer.alias.en,
-            colour=customer.alias.colour,
-            labels=list(customer.labels),
-        )
+        alias = customer.alias
+        return cls.build_from(customer, alias=alias.zh, alias_en=alias.en, colour=alias.colour)
 
 
 class ContactIn(RequestBody):

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, StrictBool
 from app.corrections.service import CorrectionMade
 from app.corrections.types import ChunkCorrection, ChunkEdit, LocatedCorrection
 from app.http.fields import CLEANED
-from app.http.schemas import Page, RequestBody
+from app.http.schemas import Page, RequestBody, ResponseBody
 from knowledge.types import CorrectionState
 
 MAX_TEXT_CHARS = 4000
@@ -37,7 +37,7 @@ class CorrectionIn(RequestBody):
         return ChunkEdit(self.text, heading, self.excluded)
 
 
-class CorrectionOut(BaseModel):
+class CorrectionOut(ResponseBody):
     """A correction: the chunk as it was read, and what it is to be; null where it stays as it was read."""
 
     id: str
@@ -58,21 +58,15 @@ class CorrectionOut(BaseModel):
     @classmethod
     def from_correction(cls, correction: ChunkCorrection) -> Self:
         old, edit = correction.original, correction.edit
-        return cls(
-            id=correction.id,
-            document_id=correction.document_id,
-            state=correction.state,
+        return cls.build_from(
+            correction,
             original_text=old.text,
-            original_heading_path=list(old.heading_path),
+            original_heading_path=old.heading_path,
             question=old.question,
             ordinal=old.ordinal,
             text=edit.text,
-            heading_path=None if edit.heading_path is None else list(edit.heading_path),
+            heading_path=edit.heading_path,
             excluded=edit.excluded,
-            author=correction.author,
-            reason=correction.reason,
-            created_at=correction.created_at,
-            updated_at=correction.updated_at,
         )
 
 

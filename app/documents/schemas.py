@@ -21,7 +21,7 @@ from app.documents.products import check_version
 from app.documents.repository import DocumentRow
 from app.documents.versions_schemas import VersionOut
 from app.http.fields import CLEANED, TIDIED, Moment
-from app.http.schemas import Page, RequestBody
+from app.http.schemas import Page, RequestBody, ResponseBody
 from knowledge.versions import MAX_CHARS
 
 Status = Literal["ready", "indexing"]
@@ -31,7 +31,7 @@ DocumentSort = Literal[
 _MAY_BE_NULL = ("valid_", "product")
 
 
-class DocumentOut(BaseModel):
+class DocumentOut(ResponseBody):
     """A document at the current revision."""
 
     id: str
@@ -61,31 +61,13 @@ class DocumentOut(BaseModel):
 
     @classmethod
     def from_row(cls, row: DocumentRow) -> Self:
-        return cls(
-            id=row.id,
-            name=row.name,
-            path=row.path,
+        return cls.build_from(
+            row,
             folder=row.filing.folder,
             external_id=row.external_id or None,
-            title=row.title,
-            category=row.category,
-            tags=list(row.tags),
-            product=row.product,
-            product_version=row.product_version,
             url=row.url or None,
-            valid_from=row.valid_from,
-            valid_until=row.valid_until,
-            disabled=row.disabled,
             valid=row.live,
-            published=row.published,
-            media_type=row.media_type,
-            size=row.size,
-            content_hash=row.content_hash,
-            version=row.version,
-            chunks=row.chunks,
             status="ready" if row.indexed else "indexing",
-            created_at=row.created_at,
-            updated_at=row.updated_at,
         )
 
 
@@ -100,7 +82,7 @@ class DocumentDetail(BaseModel):
     versions: list[VersionOut]
 
 
-class ChunkOut(BaseModel):
+class ChunkOut(ResponseBody):
     """A piece of a document, as it is searched and cited."""
 
     id: str

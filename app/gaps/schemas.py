@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import Field, StrictBool
 
 from agents.types import Outcome
 from app.faqs.rules import MAX_QUESTION_CHARS, MAX_VARIANTS
@@ -17,7 +17,7 @@ from app.http.schemas import Page, RequestBody, ResponseBody
 from knowledge.chunking import MAX_ANSWER_CHARS
 
 
-class GapOut(BaseModel):
+class GapOut(ResponseBody):
     """One gap: a cluster of questions that customers were not helped with, without personal data."""
 
     id: str
@@ -39,22 +39,8 @@ class GapOut(BaseModel):
 
     @classmethod
     def from_gap(cls, gap: Gap) -> Self:
-        counts = gap.counts
-        return cls(
-            id=gap.id,
-            state=gap.state,
-            question=gap.question,
-            asked=counts.asked,
-            customers=counts.customers,
-            week=counts.week,
-            week_before=counts.week_before,
-            handoffs=counts.handoffs,
-            reasons=dict(counts.reasons),
-            first_seen=counts.first_seen,
-            last_seen=counts.last_seen,
-            merged_into=gap.merged_into,
-            updated_at=gap.updated_at,
-        )
+        own = {name: getattr(gap, name) for name in ("id", "state", "question", "merged_into", "updated_at")}
+        return cls.build_from(gap.counts, **own, reasons=dict(gap.counts.reasons))
 
 
 class GapPage(Page[GapOut]):
@@ -134,12 +120,7 @@ class GapDetailOut(GapOut):
     def from_detail(cls, detail: GapDetail, draft: GapDraft | None) -> Self:
         values = GapOut.from_gap(detail.gap).model_dump()
         questions = [
-            MissOut.model_validate(
-                {name: getattr(miss, name) for name in MissOut.model_fields if name != "before"}
-                | {"before": detail.before.get(miss.turn_id or "", [])},
-                from_attributes=True,
-            )
-            for miss in detail.misses
+            MissOut.build_from(miss, before=detail.before.get(miss.turn_id or "", [])) for miss in detail.misses
         ]
         near = [NearOut.model_validate(one) for one in detail.near]
         history = [GapEventOut.model_validate(event) for event in detail.history]

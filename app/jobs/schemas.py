@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, Field
 
 from app.db.base import now
-from app.http.schemas import Page, RequestBody
+from app.http.schemas import Page, RequestBody, ResponseBody
 from app.jobs.schedule import LastTick, PeriodicJob
 from app.jobs.types import Daily, Every, JobKind, JobRun, RunState, Schedule
 
@@ -30,7 +30,7 @@ class JobError(BaseModel):
     message: str = Field(description="中文说明")
 
 
-class JobRunOut(BaseModel):
+class JobRunOut(ResponseBody):
     """A run of a job."""
 
     id: str
@@ -49,12 +49,8 @@ class JobRunOut(BaseModel):
 
     @classmethod
     def from_run(cls, run: JobRun) -> Self:
-        error = JobError(**run.error) if run.error else None
-        named = ("id", "kind", "parameters", "state", "done", "total", "result", "scheduled")
-        times = ("created_at", "started_at", "finished_at")
-        values = {name: getattr(run, name) for name in (*named, *times)}
         duration = run.compute_duration(now())
-        return cls(**values, error=error, duration=None if duration is None else round(duration, 3))
+        return cls.build_from(run, error=run.error or None, duration=None if duration is None else round(duration, 3))
 
 
 class ScheduleOut(BaseModel):

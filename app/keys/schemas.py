@@ -11,7 +11,7 @@ from app.auth.principal import Role
 from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.http.fields import CLEANED, Moment
-from app.http.schemas import Page, RequestBody
+from app.http.schemas import Page, RequestBody, ResponseBody
 from app.keys.repository import KeyRow, KeyState
 from app.keys.rules import GRACE_HOURS, MAX_GRACE_HOURS, MAX_NAME_CHARS, MAX_ORIGINS, check_grace
 from app.search.filter_requests import FilterIn
@@ -82,7 +82,7 @@ class KeyRotation(RequestBody):
         return check_grace(self.grace_hours)
 
 
-class KeyOut(BaseModel):
+class KeyOut(ResponseBody):
     """A key, without itself."""
 
     id: str
@@ -102,14 +102,8 @@ class KeyOut(BaseModel):
     @classmethod
     def from_row(cls, row: KeyRow, own: str) -> Self:
         """own: the id of the key of the request."""
-        made = {
-            "origins": list(row.origins),
-            "scopes": list(row.scopes),
-            "filter": row.bound_to.stated_fields or None,
-            "current": row.id == own,
-            "state": row.get_state(now()),
-        }
-        return cls.model_validate(made | {name: getattr(row, name) for name in KeyOut.model_fields if name not in made})
+        filter = row.bound_to.stated_fields or None
+        return cls.build_from(row, filter=filter, current=row.id == own, state=row.get_state(now()))
 
 
 class KeyCreated(KeyOut):

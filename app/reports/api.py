@@ -109,13 +109,15 @@ class TeamReportOut(ResponseBody):
     @classmethod
     def from_report(cls, asked: ReportRange, report: Report, names: dict[str, str], teams: dict[str, str]) -> Self:
         """names, teams: of agents and of teams, by id."""
-        whole = {"start": asked.start, "end": asked.end, "timezone": str(asked.zone)}
-        for name in cls.model_fields.keys() - whole.keys():
-            whole[name] = getattr(report, name)
-        whole["total"] = _build_named(report.total, {})
-        whole["agents"] = [_build_named(one, names) for one in report.agents]
-        whole["teams"] = [_build_named(one, teams) for one in report.teams]
-        return cls.model_validate(whole)
+        return cls.build_from(
+            report,
+            start=asked.start,
+            end=asked.end,
+            timezone=str(asked.zone),
+            total=_build_named(report.total, {}),
+            agents=[_build_named(one, names) for one in report.agents],
+            teams=[_build_named(one, teams) for one in report.teams],
+        )
 
 
 class ListedOut(ResponseBody):

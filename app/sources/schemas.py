@@ -154,7 +154,7 @@ class WebsiteOut(ResponseBody):
     prefix: str = Field(description="只取路径以它开头的网页")
 
 
-class WatchedSourceOut(BaseModel):
+class WatchedSourceOut(ResponseBody):
     """A source as it stands."""
 
     id: str
@@ -176,18 +176,12 @@ class WatchedSourceOut(BaseModel):
     @classmethod
     def from_source(cls, source: WatchedSource, items: dict[str, int], running: str | None) -> WatchedSourceOut:
         config = source.config
-        site = WebsiteOut.model_validate(config) if isinstance(config, WebsiteConfig) else None
-        return cls(
-            **{name: getattr(source, name) for name in ("id", "kind", "name", "folder", "category", "enabled")},
-            website=site,
+        return cls.build_from(
+            source,
+            website=config if isinstance(config, WebsiteConfig) else None,
             path=config.path if isinstance(config, FolderConfig) else None,
-            tags=list(source.tags),
-            interval_minutes=source.interval_minutes,
-            next_sync_at=source.next_sync_at,
             items=items,
-            last=None if source.last is None else SyncOut.model_validate(source.last),
             running=running,
-            created_at=source.created_at,
         )
 
 

@@ -108,7 +108,7 @@ class SlaOut(BaseModel):
     breached: bool
 
 
-class TicketOut(BaseModel):
+class TicketOut(ResponseBody):
     """A ticket."""
 
     number: str
@@ -131,11 +131,10 @@ class TicketOut(BaseModel):
 
     @classmethod
     def from_row(cls, ticket: TicketRow) -> Self:
-        values = {name: getattr(ticket, name) for name in cls.model_fields if name not in ("sla", "history")}
-        return cls(**values, sla=_build_sla(ticket))
+        return cls.build_from(ticket, sla=_build_sla(ticket))
 
 
-class TicketEventOut(BaseModel):
+class TicketEventOut(ResponseBody):
     """What was done, and the state that the ticket had afterwards."""
 
     number: int

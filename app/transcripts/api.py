@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -32,7 +31,7 @@ ConversationSort = Literal["-updated", "updated", "-created", "created", "-turns
 SessionId = Annotated[str, Path(max_length=128)]
 
 
-class ConversationOut(BaseModel):
+class ConversationOut(ResponseBody):
     """A conversation in the list."""
 
     session_id: str
@@ -140,7 +139,7 @@ async def list_conversations(
     found, total = await wiring.transcripts.load_recent(tenant, limit, wanted, offset)
     following = found[-1].session_id if len(found) == limit and sort == "-updated" else None
     labels = await wiring.contacts.rows.load_labels(tenant, [item.session_id for item in found])
-    listed = [ConversationOut(**asdict(item), labels=list(labels.get(item.session_id, ()))) for item in found]
+    listed = [ConversationOut.build_from(item, labels=labels.get(item.session_id, ())) for item in found]
     return ConversationList(conversations=listed, next=following, total=total)
 
 

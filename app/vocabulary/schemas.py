@@ -41,7 +41,7 @@ class VocabularyEntriesIn(RequestBody):
     entries: list[VocabularyEntryIn] = Field(min_length=1, max_length=MAX_AT_ONCE, description="要收下的词")
 
 
-class VocabularyEntryOut(BaseModel):
+class VocabularyEntryOut(ResponseBody):
     """An entry as it stands."""
 
     id: str
@@ -53,15 +53,7 @@ class VocabularyEntryOut(BaseModel):
 
     @classmethod
     def from_entry(cls, stored: StoredEntry) -> VocabularyEntryOut:
-        entry = stored.entry
-        return cls(
-            id=stored.id,
-            kind=entry.kind,
-            term=entry.term,
-            others=list(entry.others),
-            both_ways=entry.both_ways,
-            created_at=stored.created_at,
-        )
+        return cls.build_from(stored.entry, id=stored.id, created_at=stored.created_at)
 
 
 class VocabularyPage(BaseModel):

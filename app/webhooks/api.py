@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Protocol, Self
 
@@ -13,7 +12,7 @@ from app.http.deps import AdminTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, Offset
 from app.http.routes import GuardedRoute
-from app.http.schemas import RequestBody
+from app.http.schemas import RequestBody, ResponseBody
 from app.webhooks.events import WebhookEvent
 from app.webhooks.repository import Subscription
 from app.webhooks.repository_deliveries import State
@@ -57,7 +56,7 @@ class WebhookPatch(RequestBody):
     enabled: StrictBool | None = None
 
 
-class WebhookOut(BaseModel):
+class WebhookOut(ResponseBody):
     """A webhook, without its secret."""
 
     id: str
@@ -69,7 +68,7 @@ class WebhookOut(BaseModel):
 
     @classmethod
     def from_subscription(cls, subscription: Subscription) -> Self:
-        return cls(**{name: getattr(subscription, name) for name in cls.model_fields})
+        return cls.model_validate(subscription)
 
 
 class WebhookCreated(WebhookOut):
@@ -92,7 +91,7 @@ class WebhookTestOut(BaseModel):
     error: str
 
 
-class DeliveryOut(BaseModel):
+class DeliveryOut(ResponseBody):
     """A delivery; `status` and `error` are of the last try."""
 
     id: str
@@ -161,7 +160,7 @@ async def list_deliveries(
 ) -> DeliveryList:
     """What was sent, and how it went, of the last 30 days."""
     rows, total = await wiring.webhooks.load_deliveries(tenant, webhook_id, limit, state, event or "", offset)
-    return DeliveryList(deliveries=[DeliveryOut.model_validate(asdict(row)) for row in rows], total=total)
+    return DeliveryList(deliveries=[DeliveryOut.model_validate(row) for row in rows], total=total)
 
 
 @router.post(
