@@ -28,6 +28,7 @@ from app.errors import DatabaseBusy, DatabaseUnavailable, find_outage
 
 Result = TypeVar("Result")
 Columns = TypeVarTuple("Columns")
+Given = TypeVarTuple("Given")
 
 DIALECTS: Mapping[str, Any] = {"sqlite": sqlite, "postgresql": postgresql}
 APPLICATION = "yingda"
@@ -133,18 +134,19 @@ class Database:
         """Stores a row in a transaction of its own, see `build_upsert`."""
         await self.transact(lambda connection: connection.execute(build_upsert(connection, table, row, changed)))
 
-    async def run_in_reader(self, work: Callable[[Connection], Result]) -> Result:
-        """A read transaction over one snapshot that needs nothing from the event loop in between.
+    async def run_in_reader(self, work: Callable[[Connection, *Given], Result], *given: *Given) -> Result:
+        """A read transaction over one snapshot that needs nothing from the event loop in between. given: what `work`
+        gets besides the connection.
 
         On SQLite all of it takes one visit to a thread, where `read` pays for a dozen: the last turns of a conversation
         cost .26 ms of a processor instead of .94, where their statement is made once.
         """
         if not self._in_thread:
             async with self.read() as connection:
-                return await connection.run_sync(work)
-        loop = asyncio.get_running_loop()
+                return await connection.run_sync(work, *given)
+        loop, engine = asyncio.get_running_loop(), self._in_thread[False]
         with self._translate_outages():
-            return await loop.run_in_executor(self._readers, self._run_read, self._in_thread[False], work)
+            return await loop.run_in_executor(self._readers, self._run_read, engine, lambda one: work(one, *given))
 
     @asynccontextmanager
     async def write(self, *, erases: bool = False) -> AsyncIterator[AsyncConnection]:

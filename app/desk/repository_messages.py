@@ -82,8 +82,7 @@ class DeskMessageRepository:
 
     async def find_by_client_id(self, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
         """Finds the message that its sender gave this id."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(lambda sync: find(sync, key, sender, client_id))
+        return await self._database.run_in_reader(find, key, sender, client_id)
 
 
 def _match_session(key: SessionKey) -> Any:

@@ -82,8 +82,7 @@ class FaqRepository:
 
     async def load_owners(self, tenant: str, keys: Sequence[str]) -> dict[str, str]:
         """Which entry each wording belongs to, of those that belong to any."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(load_owners, tenant, keys)
+        return await self._database.run_in_reader(load_owners, tenant, keys)
 
 
 def count(connection: Connection, tenant: str) -> tuple[int, int]:

@@ -29,8 +29,7 @@ class DraftRepository:
 
     async def get_draft(self, tenant: str, gap_id: str) -> GapDraft | None:
         """Returns the draft of a gap; None where there is none."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(find_draft, tenant, gap_id)
+        return await self._database.run_in_reader(find_draft, tenant, gap_id)
 
     async def find_staff_words(self, tenant: str, misses: Sequence[Miss]) -> tuple[str, DraftOrigin]:
         """Finds what staff answered to these questions, without personal data: a solution of the desk, else the answer
@@ -39,8 +38,7 @@ class DraftRepository:
         Returns:
             The text, empty where there is none, and where it comes from.
         """
-        async with self._database.read() as connection:
-            return await connection.run_sync(_find_staff_words, tenant, misses)
+        return await self._database.run_in_reader(_find_staff_words, tenant, misses)
 
     async def is_second_person_required(self, tenant: str) -> bool:
         """Whether another person than the author has to approve a draft."""
