@@ -11,7 +11,7 @@ from agents.types import Outcome
 from app.attachments.schemas import AttachmentIds, AttachmentOut
 from app.contacts.schemas import CustomerOut
 from app.conversations.schemas import RowSourceOut, SourceOut
-from app.desk.types import Actor, DeskMessage, Event, QueueState, Sender, State
+from app.desk.types import Actor, Event, QueueState, Sender, State
 from app.http.fields import CLEANED, WHOLE, Moment
 from app.http.schemas import RequestBody, ResponseBody
 from app.profiles.hours import SPAN
@@ -225,10 +225,6 @@ class DeskMessageOut(ResponseBody):
     content: str
     created_at: datetime
     attachments: list[AttachmentOut] = Field([])
-
-    @classmethod
-    def from_message(cls, message: DeskMessage) -> Self:
-        return cls.model_validate(message)
 
 
 class MessageList(BaseModel):

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, StrictInt
 
-from app.documents.diff import Diff, LineKind
+from app.documents.diff import LineKind
 from app.documents.repository_version_rows import VersionRow
 from app.documents.repository_versions import OpenVersion
 from app.documents.types import VersionState
@@ -94,10 +94,6 @@ class DiffOut(ResponseBody):
     removed: int = Field(description="删去的段数")
     hunks: list[DiffHunkOut] = Field(description="改动，按出现的顺序")
     truncated: bool = Field(description="改动太多，只列出了一部分")
-
-    @classmethod
-    def from_diff(cls, diff: Diff) -> Self:
-        return cls.model_validate(diff)
 
 
 class OpenVersionOut(ResponseBody):

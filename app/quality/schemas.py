@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.http.fields import CLEANED, VISIBLE
 from app.http.schemas import Page, ResponseBody
 from app.quality.checks.types import IssueKind, IssueState, Severity
-from app.quality.repository import LastCheck, StoredIssue
+from app.quality.repository import LastCheck
 
 
 class QualityIssueOut(ResponseBody):
@@ -38,10 +38,6 @@ class QualityIssueOut(ResponseBody):
     decided_by: str = Field(description="谁忽略或重新打开的")
     decided_at: datetime | None = Field(description="忽略或重新打开的时间")
     created_at: datetime
-
-    @classmethod
-    def from_issue(cls, issue: StoredIssue) -> Self:
-        return cls.model_validate(issue)
 
 
 class QualityCheckOut(BaseModel):

@@ -18,7 +18,6 @@ from app.sources.types import (
     FolderConfig,
     ItemState,
     NewSource,
-    SourceItem,
     SourceKind,
     WatchedSource,
     WebsiteConfig,
@@ -206,10 +205,6 @@ class SourceItemOut(ResponseBody):
     error: str = Field(description="最近一次出错的说明")
     seen_at: datetime | None = Field(description="最近一次看它的时间")
     changed_at: datetime | None = Field(description="最近一次有变化的时间")
-
-    @classmethod
-    def from_item(cls, item: SourceItem) -> SourceItemOut:
-        return cls.model_validate(item)
 
 
 class SourceItemPage(Page[SourceItemOut]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field, StrictBool
@@ -14,7 +14,6 @@ from app.http.fields import CLEANED, Offset
 from app.http.routes import GuardedRoute
 from app.http.schemas import RequestBody, ResponseBody
 from app.webhooks.events import WebhookEvent
-from app.webhooks.repository import Subscription
 from app.webhooks.repository_deliveries import State
 
 if TYPE_CHECKING:
@@ -66,10 +65,6 @@ class WebhookOut(ResponseBody):
     enabled: bool
     created_at: datetime
 
-    @classmethod
-    def from_subscription(cls, subscription: Subscription) -> Self:
-        return cls.model_validate(subscription)
-
 
 class WebhookCreated(WebhookOut):
     """The secret is shown this once."""
@@ -117,19 +112,19 @@ class DeliveryList(BaseModel):
 async def create_webhook(body: WebhookIn, tenant: AdminTenant, wiring: Wiring) -> WebhookCreated:
     """Subscribes; the secret is returned this once."""
     made = await wiring.webhooks.create(tenant, body.url, body.events, body.description, body.secret)
-    return WebhookCreated.from_subscription(made)
+    return WebhookCreated.model_validate(made)
 
 
 @router.get("")
 async def list_webhooks(tenant: AdminTenant, wiring: Wiring) -> WebhookList:
     """All webhooks."""
-    return WebhookList(webhooks=[WebhookOut.from_subscription(item) for item in await wiring.webhooks.list_all(tenant)])
+    return WebhookList(webhooks=[WebhookOut.model_validate(item) for item in await wiring.webhooks.list_all(tenant)])
 
 
 @router.patch("/{webhook_id}", responses=list_failures(404))
 async def change_webhook(webhook_id: WebhookId, body: WebhookPatch, tenant: AdminTenant, wiring: Wiring) -> WebhookOut:
     """Changes what is sent; switched off, it gets nothing new and what is pending waits."""
-    return WebhookOut.from_subscription(
+    return WebhookOut.model_validate(
         await wiring.webhooks.update(tenant, webhook_id, body.model_dump(exclude_none=True))
     )
 
