@@ -7,6 +7,7 @@ A test compares both with what is there.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -23,8 +24,7 @@ from app.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "app" / "client" / "yingda_client"
-# Of the operations whose types the client has.
-TAGS = frozenset(("chat", "conversations", "search", "documents", "faqs", "gaps", "tickets", "desk", "signin"))
+_MADE = frozenset({"types.py", "sync_client.py"})
 _HEADER = '"""{}. Made by scripts/client_package.py."""\n\n'
 _SYNC = (
     (r"\basync (def|with|for)\b", r"\1"),
@@ -51,8 +51,8 @@ def build_sync_client() -> str:
 
 
 def build_types() -> str:
-    """A typed dictionary for each schema of the operations of `TAGS`."""
-    document = extract_schemas(TAGS)
+    """A typed dictionary for each schema that a module of the package names, and for those that it refers to."""
+    document = _select_schemas(_build_document(), list_named_types())
     with TemporaryDirectory() as folder:
         source, made = Path(folder, "openapi.json"), Path(folder, "types.py")
         source.write_text(json.dumps(document, ensure_ascii=False), "utf-8")
@@ -66,15 +66,28 @@ def build_types() -> str:
     return _format_code(_HEADER.format("What the server takes and sends, by its OpenAPI document") + text.lstrip())
 
 
+def list_named_types() -> set[str]:
+    """What the modules of the package that people write import of `types.py`."""
+    trees = [ast.parse(path.read_text("utf-8")) for path in PACKAGE.glob("*.py") if path.name not in _MADE]
+    imports = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {name.name for node in imports if node.module == "types" and node.level == 1 for name in node.names}
+
+
 def extract_schemas(tags: Set[str]) -> dict[str, Any]:
     """The OpenAPI document's schemas that operations with one of these tags have to do with, directly or by another."""
-    document = create_app(Settings(_env_file=None, embedder="hash")).openapi()
-    schemas = document["components"]["schemas"]
-    paths = {
-        path: {method: told for method, told in methods.items() if not tags.isdisjoint(told.get("tags", ()))}
-        for path, methods in document["paths"].items()
-    }
-    waiting, kept = list(_find_references({"paths": paths, "event": schemas["ChatEvent"]})), {"ChatEvent"}
+    document = _build_document()
+    operations = (told for methods in document["paths"].values() for told in methods.values())
+    wanted = [told for told in operations if not tags.isdisjoint(told.get("tags", ()))]
+    return _select_schemas(document, {"ChatEvent", *_find_references(wanted)})
+
+
+def _build_document() -> dict[str, Any]:
+    return create_app(Settings(_env_file=None, embedder="hash")).openapi()
+
+
+def _select_schemas(document: dict[str, Any], names: Set[str]) -> dict[str, Any]:
+    """The document with these schemas and those that they refer to, and with nothing else."""
+    schemas, waiting, kept = document["components"]["schemas"], list(names), set[str]()
     while waiting:
         name = waiting.pop()
         if name not in kept:

@@ -59,8 +59,7 @@ class AttachmentRepository:
     async def mark_sent(self, key: SessionKey, ids: Collection[str]) -> None:
         """Marks attachments as sent with a message."""
         mine = (*_match_session(key), Table.id.in_(ids), Table.sent_at.is_(None))
-        async with self._database.write() as connection:
-            await connection.execute(update(Table).where(*mine).values(sent_at=now()))
+        await self._database.execute(update(Table).where(*mine).values(sent_at=now()))
 
     async def measure_conversation(self, key: SessionKey) -> tuple[int, int]:
         """Returns the number of attachments of a conversation and their total size in bytes."""
@@ -71,8 +70,7 @@ class AttachmentRepository:
     async def set_text(self, key: SessionKey, id: str, text: str, state: TextState) -> None:
         """Saves the text that was read from a picture."""
         values = {"text": text, "text_state": state.value}
-        async with self._database.write() as connection:
-            await connection.execute(update(Table).where(*_match_session(key), Table.id == id).values(values))
+        await self._database.execute(update(Table).where(*_match_session(key), Table.id == id).values(values))
 
     async def delete_attachment(self, key: SessionKey, id: str) -> bool:
         """Deletes an attachment; its file is deleted in the next round. Returns whether it existed."""
@@ -98,8 +96,7 @@ class AttachmentRepository:
 
     async def finish_removal(self, tenant: str, id: str) -> None:
         """Removes the deletion entry of a file that was deleted from the store."""
-        async with self._database.write() as connection:
-            await connection.execute(delete(Removals).where(*_match_removal(tenant, id)))
+        await self._database.execute(delete(Removals).where(*_match_removal(tenant, id)))
 
 
 def delete_attachments(connection: Connection, tenant: str, ids: Sequence[str], *where: ColumnElement[bool]) -> int:

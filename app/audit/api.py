@@ -24,6 +24,7 @@ from app.audit.sentences import (
 from app.http.deps import AdminTenant, Wired
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
+from app.http.schemas import Page, ResponseBody
 from app.spreadsheets import CSV, Cell, stream_csv
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ COLUMNS = {
 }
 
 
-class AuditEntry(BaseModel):
+class AuditEntry(ResponseBody):
     """An administrative action. No bodies, so no secrets."""
 
     id: str
@@ -67,19 +68,12 @@ class AuditEntry(BaseModel):
     @classmethod
     def from_action(cls, action: AuditAction, language: Language) -> Self:
         """Builds the entry of an action in that language."""
-        plain = ("id", "at", "actor_id", "actor", "action", "subject", "outcome", "request_id")
-        values = {name: getattr(action, name) for name in plain}
-        words = {"kind": find_kind(action.action), "sentence": build_sentence(action, language)}
-        return cls(**values, **words, changed=list(action.changed), target=dict(action.target))
+        kind, sentence = find_kind(action.action), build_sentence(action, language)
+        return cls.build_from(action, kind=kind, sentence=sentence, target=dict(action.target))
 
 
-class AuditPage(BaseModel):
+class AuditPage(Page[AuditEntry]):
     """The latest first."""
-
-    items: list[AuditEntry]
-    total: int
-    offset: int
-    limit: int
 
 
 class AuditChoice(BaseModel):

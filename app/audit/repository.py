@@ -54,14 +54,14 @@ class AuditRepository:
             "outcome": action.outcome,
             "request_id": action.request_id,
         }
-        await self._database.transact(lambda connection: connection.execute(insert(Table).values(values)))
+        await self._database.execute(insert(Table).values(values))
 
     async def set_outcome(self, action: AuditAction, outcome: AuditOutcome) -> None:
         """Stores the outcome of an action, with the target and the subject of what it created."""
         mine = (Table.tenant_id == action.tenant) & (Table.id == action.id) & Table.outcome.is_(None)
         values = {"outcome": outcome, "target": dict(action.target), "subject": action.subject}
         query = update(Table).where(mine).values(values)
-        await self._database.transact(lambda connection: connection.execute(query), durable=False)
+        await self._database.execute(query, durable=False)
 
     async def load_page(
         self, tenant: str, wanted: AuditFilter, limit: int, offset: int, *, oldest: bool = False
@@ -69,10 +69,9 @@ class AuditRepository:
         """Returns one page of a tenant's actions, the latest first unless `oldest`, and the total number."""
         where = _match_filter(tenant, wanted)
         order = Table.id if oldest else Table.id.desc()
-        query = select(Table.__table__).where(*where).order_by(order).limit(limit).offset(offset)
-        async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(Table).where(*where))).scalar_one()
-            return [_build_action(row) for row in await connection.execute(query)], total
+        query = select(Table.__table__).where(*where).order_by(order)
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [_build_action(row) for row in rows], total
 
     async def iterate_batches(self, tenant: str, wanted: AuditFilter, most: int) -> AsyncIterator[list[AuditAction]]:
         """Yields a tenant's actions in batches, the latest first, at most `most` of them; no connection is held between
@@ -81,8 +80,7 @@ class AuditRepository:
         where, left = _match_filter(tenant, wanted), most
         query = select(Table.__table__).where(*where).order_by(Table.id.desc())
         while left > 0:
-            async with self._database.read() as connection:
-                found = [_build_action(row) for row in await connection.execute(query.limit(min(BATCH, left)))]
+            found = [_build_action(row) for row in await self._database.fetch(query.limit(min(BATCH, left)))]
             if not found:
                 return
             yield found

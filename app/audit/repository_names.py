@@ -61,8 +61,7 @@ class NameRepository:
                 return value
             for owner, key, name in _NAMES.get(parameter, ()):
                 query = select(name).where(owner == tenant, key == value)
-                async with self._database.read() as connection:
-                    found = (await connection.execute(query.limit(1))).scalar_one_or_none()
+                found = await self._database.fetch_value(query.limit(1))
                 if found:
                     return str(found)
         return ""

@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Path, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from app.http.deps import StaffTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, VISIBLE
 from app.http.routes import GuardedRoute
+from app.http.schemas import RequestBody, ResponseBody
 
 if TYPE_CHECKING:
     from app.canned.service import CannedReplies
@@ -31,19 +32,15 @@ Shortcut = Annotated[str, Field(min_length=1, max_length=32, pattern=rf"^{VISIBL
 CannedId = Annotated[str, Path(max_length=32)]
 
 
-class CannedIn(BaseModel):
+class CannedIn(RequestBody):
     """A reply to have ready."""
-
-    model_config = ConfigDict(extra="forbid")
 
     shortcut: Shortcut = Field(description="快捷词，不含空格")
     text: Annotated[str, CLEANED, Field(min_length=1, max_length=4000, description="回复的文字")]
 
 
-class CannedOut(BaseModel):
+class CannedOut(ResponseBody):
     """A reply that is ready."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     shortcut: str

@@ -27,8 +27,7 @@ class CannedReplies:
 
     async def list_all(self, tenant: str) -> Sequence[CannedReply]:
         """By their shortcuts."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(repository.list_all, tenant)
+        return await self._database.run_in_reader(repository.list_all, tenant)
 
     async def add(self, tenant: str, shortcut: str, text: str) -> CannedReply:
         """Keeps a new one. Raises Conflict where the shortcut is taken, or there are too many."""

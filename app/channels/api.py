@@ -19,6 +19,7 @@ from app.http.deps import PUBLIC, AdminTenant, BackendTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, Offset, SessionId
 from app.http.routes import GuardedRoute
+from app.http.schemas import ResponseBody
 from knowledge.text import clean
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class ChannelList(BaseModel):
     channels: list[ChannelOut]
 
 
-class ChannelConversationOut(BaseModel):
+class ChannelConversationOut(ResponseBody):
     """A conversation of an account."""
 
     session_id: str
@@ -99,7 +100,7 @@ class ChannelMember(BaseModel):
     user_id: UserId = Field(description="业务侧的会员编号", examples=["M0001"])
 
 
-class ChannelReplyOut(BaseModel):
+class ChannelReplyOut(ResponseBody):
     """A message of a reply; `error` is of the last try."""
 
     id: str
@@ -153,7 +154,7 @@ async def list_channel_conversations(
 ) -> ChannelConversationList:
     """Where a test message may go: those first in which the customer wrote last."""
     found = await wiring.channels.list_conversations(tenant, name, limit)
-    rows = [ChannelConversationOut.model_validate(asdict(one)) for one in found]
+    rows = [ChannelConversationOut.model_validate(one) for one in found]
     return ChannelConversationList(conversations=rows)
 
 
@@ -201,7 +202,7 @@ async def list_channel_replies(
 ) -> ChannelReplyList:
     """What was sent to customers, or was to be, and how it went."""
     rows, total = await wiring.channels.list_replies(tenant, name, limit, offset, status)
-    return ChannelReplyList(replies=[ChannelReplyOut.model_validate(asdict(row)) for row in rows], total=total)
+    return ChannelReplyList(replies=[ChannelReplyOut.model_validate(row) for row in rows], total=total)
 
 
 @router.post("/{name}/replies/{reply_id}/retry", status_code=204, response_class=Response, responses=list_failures(404))

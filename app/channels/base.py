@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -199,6 +200,17 @@ def build_signature_error() -> Forbidden:
 def build_unreadable_error() -> InvalidRequest:
     """Builds the error for content of a platform that cannot be read."""
     return InvalidRequest("读不懂平台发来的内容。", code="unreadable_callback")
+
+
+def parse_object(body: bytes) -> Mapping[str, Any]:
+    """Returns the JSON object that a platform sent. Raises InvalidRequest if it is none."""
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise build_unreadable_error() from error
+    if not isinstance(data, dict):
+        raise build_unreadable_error()
+    return data
 
 
 def require_field(values: Mapping[str, Any], name: str, kind: type = str) -> Any:

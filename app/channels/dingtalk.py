@@ -21,6 +21,7 @@ from app.channels.base import (
     ChannelParts,
     build_signature_error,
     build_unreadable_error,
+    parse_object,
     require_field,
     require_fresh,
     require_small,
@@ -105,13 +106,8 @@ class DingtalkChannel(Channel):
         if not is_same_signature(request.headers.get("sign", ""), base64.b64encode(digest).decode()):
             raise build_signature_error()
         require_fresh(timestamp, request.moment, window=WINDOW, milliseconds=True)
-        try:
-            data = json.loads(request.body)
-        except (ValueError, RecursionError) as error:
-            raise build_unreadable_error() from error
-        if not isinstance(data, dict):
-            raise build_unreadable_error()
-        return CallbackResult(b"{}", "application/json", (self._build_message(data),))
+        message = self._build_message(parse_object(request.body))
+        return CallbackResult(b"{}", "application/json", (message,))
 
     def render_reply(self, reply: ChannelReply) -> Sequence[Payload]:
         """See `Channel`: suggestions are links that send their own text."""

@@ -17,6 +17,7 @@ from app.channels.base import (
     ChannelParts,
     build_signature_error,
     build_unreadable_error,
+    parse_object,
     require_field,
     require_fresh,
     require_small,
@@ -166,11 +167,11 @@ class FeishuChannel(Channel):
         return await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token)
 
     def _open_body(self, request: CallbackRequest) -> Mapping[str, Any]:
-        data = _parse_body(request.body)
+        data = parse_object(request.body)
         key = reveal_secret(self.options.encrypt_key)
         if not key:
             return data
-        return _parse_body(decrypt_feishu(key, require_field(data, "encrypt")))
+        return parse_object(decrypt_feishu(key, require_field(data, "encrypt")))
 
     def _require_signature(self, request: CallbackRequest) -> None:
         key = reveal_secret(self.options.encrypt_key)
@@ -197,16 +198,6 @@ class FeishuChannel(Channel):
         return token, float(seconds)
 
 
-def _parse_body(body: bytes) -> Mapping[str, Any]:
-    try:
-        data = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise build_unreadable_error() from error
-    if not isinstance(data, dict):
-        raise build_unreadable_error()
-    return data
-
-
 def _build_message(name: str, event: Mapping[str, Any], _: datetime) -> InboundMessage | None:
     """Reads a message; None if another application wrote it."""
     message, sender = require_field(event, "message", dict), require_field(event, "sender", dict)
@@ -227,7 +218,7 @@ def _build_message(name: str, event: Mapping[str, Any], _: datetime) -> InboundM
 
 
 def _build_media(id: str, kind: InboundKind, message: Mapping[str, Any]) -> Payload:
-    content = _parse_body(require_field(message, "content").encode("utf-8", "replace"))
+    content = parse_object(require_field(message, "content").encode("utf-8", "replace"))
     key, name = content.get("image_key") or content.get("file_key"), content.get("file_name")
     if not all(isinstance(part, str) and _KEY.fullmatch(part) for part in (id, key)):
         return {}
@@ -237,7 +228,7 @@ def _build_media(id: str, kind: InboundKind, message: Mapping[str, Any]) -> Payl
 
 def _extract_text(message: Mapping[str, Any]) -> str:
     """Returns the text of a message without mentions."""
-    content = _parse_body(require_field(message, "content").encode("utf-8", "replace"))
+    content = parse_object(require_field(message, "content").encode("utf-8", "replace"))
     text = content.get("text")
     if text is None:  # a post: paragraphs of pieces
         paragraphs = content.get("content", [])

@@ -27,7 +27,7 @@ from app.channels.types import (
     StoredMessage,
     StoredReply,
 )
-from app.db.base import now
+from app.db.base import match_keys, now
 from app.db.engine import Database, insert_into
 from app.db.leased_queue import Backoff, LeasedQueue
 
@@ -78,9 +78,7 @@ class ChannelRepository:
         """Claims the first due message of each session."""
         found = StoredMessage.__dataclass_fields__
         columns = [_COLUMNS[name] if name in _COLUMNS else getattr(Messages, name) for name in found]
-        known = _match_account(Members, (Sessions.tenant_id, Sessions.account)) & (
-            Members.customer == Sessions.customer
-        )
+        known = match_account(Members, (Sessions.tenant_id, Sessions.account)) & (Members.customer == Sessions.customer)
         query = _select_due(Messages, _MESSAGES, accounts, columns, (Messages.sent_at, Messages.id)).limit(limit)
         rows = await _MESSAGES.claim_due(self._database, query.outerjoin(Members, known), worker)
         claimed = [StoredMessage(**dict(zip(found, row, strict=True))) for row in rows]
@@ -107,7 +105,7 @@ class ChannelRepository:
         """Returns the first piece of the reply to a message and marks it as sent; None if there is none yet, or it is
         being sent otherwise. message: the digest of its id.
         """
-        mine = (Replies.tenant_id == account[0]) & (Replies.account == account[1]) & (Replies.message == message)
+        mine = match_account(Replies, account) & (Replies.message == message)
         waiting = mine & (Replies.status == QueueStatus.PENDING) & (Replies.attempts == 0)
         first = select(Replies.id, Replies.payload).where(waiting).order_by(Replies.id).limit(1)
         if not await self._has_rows(first):
@@ -123,7 +121,7 @@ class ChannelRepository:
 
     async def is_pending(self, account: Account, message: str) -> bool:
         """Whether a message is still to be answered. message: the digest of its id."""
-        mine = _match_account(Messages, account) & (Messages.id == message) & (Messages.status == QueueStatus.PENDING)
+        mine = match_account(Messages, account) & (Messages.id == message) & (Messages.status == QueueStatus.PENDING)
         return await self._has_rows(select(Messages.id).where(mine))
 
     async def claim_replies(self, accounts: Collection[Account], limit: int, worker: str) -> list[StoredReply]:
@@ -160,59 +158,49 @@ class ChannelRepository:
 
     async def find_cursor(self, account: Account) -> str:
         """Returns the cursor to fetch from; empty for the beginning."""
-        query = select(Cursors.cursor).where(_match_account(Cursors, account))
-        async with self._database.read() as connection:
-            return (await connection.execute(query)).scalar_one_or_none() or ""
+        query = select(Cursors.cursor).where(match_account(Cursors, account))
+        return await self._database.fetch_value(query) or ""
 
     async def move_cursor(self, account: Account, cursor: str) -> None:
         """Saves the cursor, after the messages before it were added."""
         row = {"tenant_id": account[0], "account": account[1], "cursor": cursor, "updated_at": now()}
-        async with self._database.write() as connection:
-            added = insert_into(connection, Cursors)
-            changed = {name: added.excluded[name] for name in ("cursor", "updated_at")}
-            keys = [Cursors.tenant_id, Cursors.account]
-            await connection.execute(added.on_conflict_do_update(index_elements=keys, set_=changed), row)
+        await self._database.put_row(Cursors, row)
 
     async def list_replies(
         self, account: Account, limit: int, offset: int, status: QueueStatus | None
     ) -> tuple[list[ReplyRow], int]:
         """Returns a page of pieces, the latest first, and their total number."""
-        where = [_match_account(Replies, account), *([Replies.status == status] if status else [])]
+        where = [match_account(Replies, account), *([Replies.status == status] if status else [])]
         columns = [getattr(Replies, item.name) for item in fields(ReplyRow)]
-        query = select(*columns).where(*where).order_by(Replies.id.desc()).limit(limit).offset(offset)
-        async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(Replies).where(*where))).scalar_one()
-            rows = [ReplyRow(*row) for row in await connection.execute(query)]
-        return rows, total
+        query = select(*columns).where(*where).order_by(Replies.id.desc())
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [ReplyRow(*row) for row in rows], total
 
     async def retry_reply(self, account: Account, reply: str) -> bool:
         """Makes a piece due now, also one that was given up; returns whether it exists."""
-        mine, moment = _match_account(Replies, account) & (Replies.id == reply), now()
+        mine, moment = match_account(Replies, account) & (Replies.id == reply), now()
         values = {"status": QueueStatus.PENDING.value, "attempts": 0, "due_at": moment, "updated_at": moment}
-        async with self._database.write() as connection:
-            return bool((await connection.execute(update(Replies).where(mine).values(values))).rowcount)
+        return bool(await self._database.execute(update(Replies).where(mine).values(values)))
 
     async def count_replies(self, accounts: Collection[Account]) -> dict[str, dict[str, int]]:
         """Returns account -> status -> number of pieces."""
-        query = select(Replies.account, Replies.status, func.count()).where(_match_accounts(Replies, accounts))
+        query = select(Replies.account, Replies.status, func.count()).where(match_accounts(Replies, accounts))
         made: dict[str, dict[str, int]] = {name: {} for _, name in accounts}
-        async with self._database.read() as connection:
-            for name, status, count in await connection.execute(query.group_by(Replies.account, Replies.status)):
-                made[name][status] = count
+        for name, status, count in await self._database.fetch(query.group_by(Replies.account, Replies.status)):
+            made[name][status] = count
         return made
 
     async def list_conversations(self, account: Account, limit: int) -> list[ChannelConversation]:
         """Returns conversations, those with the latest message of a customer first."""
         columns = [getattr(Sessions, item.name) for item in fields(ChannelConversation)]
         query = (
-            select(*columns).where(_match_account(Sessions, account)).order_by(Sessions.updated_at.desc()).limit(limit)
+            select(*columns).where(match_account(Sessions, account)).order_by(Sessions.updated_at.desc()).limit(limit)
         )
-        async with self._database.read() as connection:
-            return [ChannelConversation(*row) for row in await connection.execute(query)]
+        return [ChannelConversation(*row) for row in await self._database.fetch(query)]
 
     async def add_replies(self, account: Account, session: str, pieces: Sequence[tuple[str, Payload]]) -> bool:
         """Adds pieces that answer no message; returns whether the account has the conversation."""
-        mine = _match_account(Sessions, account) & (Sessions.session_id == session)
+        mine = match_account(Sessions, account) & (Sessions.session_id == session)
         async with self._database.write() as connection:
             if (await connection.execute(select(Sessions.session_id).where(mine))).first() is None:
                 return False
@@ -221,8 +209,7 @@ class ChannelRepository:
 
     async def _has_rows(self, query: Select[Any]) -> bool:
         """Whether a query has rows: read first, since mostly there are none, and writers are not disturbed."""
-        async with self._database.read() as connection:
-            return (await connection.execute(query.limit(1))).first() is not None
+        return await self._database.fetch_first(query.limit(1)) is not None
 
 
 def delete_for_sessions(connection: Connection, tenant: str, sessions: Collection[str]) -> None:
@@ -271,7 +258,7 @@ def _ensure_session(connection: Connection, account: Account, message: InboundMe
     customer = hash_platform_id(message.user) if message.user else ""
     values = {"address": message.address, "customer": customer, "updated_at": moment}
     row = {"tenant_id": tenant, "session_id": new_session, "account": name, "peer": peer, "seen": 0, **values}
-    mine = _match_account(Sessions, account) & (Sessions.peer == peer)
+    mine = match_account(Sessions, account) & (Sessions.peer == peer)
     # Either of two keys may be met by the same message that comes twice at once.
     if not connection.execute(insert_into(connection, Sessions).on_conflict_do_nothing(), row).rowcount:
         connection.execute(update(Sessions).where(mine).values(values))
@@ -281,9 +268,9 @@ def _ensure_session(connection: Connection, account: Account, message: InboundMe
 
 def _extend_wait(connection: Connection, account: Account, message: str, until: datetime) -> None:
     """Extends the wait of a message that the platform sent again, so that a ready reply goes into this response."""
-    asked = _match_account(Messages, account) & (Messages.id == message)
+    asked = match_account(Messages, account) & (Messages.id == message)
     connection.execute(update(Messages).where(asked).values(awaited_until=until))
-    ready = _match_account(Replies, account) & (Replies.message == message) & (Replies.attempts == 0)
+    ready = match_account(Replies, account) & (Replies.message == message) & (Replies.attempts == 0)
     pending = ready & (Replies.status == QueueStatus.PENDING)
     connection.execute(update(Replies).where(pending).values(due_at=until + RESPONSE_MARGIN))
 
@@ -303,7 +290,7 @@ def _select_due(
     )
     due = queue.held & BACKOFF.match_due(table.due_at) & ~earlier
     query = select(*columns).join(Sessions, _match_session(table))
-    return query.where(_match_accounts(table, accounts), due).order_by(*order)
+    return query.where(match_accounts(table, accounts), due).order_by(*order)
 
 
 def _settle_message(
@@ -354,13 +341,15 @@ def _build_reply_rows(
     return [common | fresh | stamps | {"id": key, "payload": payload} for key, payload in pieces]
 
 
-def _match_account(table: Any, account: tuple[Any, Any]) -> ColumnElement[bool]:
+def match_account(table: Any, account: tuple[Any, Any]) -> ColumnElement[bool]:
+    """Matches the rows of one account in a table of this feature."""
     mine: ColumnElement[bool] = (table.tenant_id == account[0]) & (table.account == account[1])
     return mine
 
 
-def _match_accounts(table: Any, accounts: Collection[Account]) -> ColumnElement[bool]:
-    return tuple_(table.tenant_id, table.account).in_(list(accounts))
+def match_accounts(table: Any, accounts: Collection[Account]) -> ColumnElement[bool]:
+    """Matches the rows of several accounts in a table of this feature."""
+    return match_keys((table.tenant_id, table.account), accounts)
 
 
 def _match_session(table: Any) -> ColumnElement[bool]:

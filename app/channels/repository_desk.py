@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.channels.repository import match_accounts
 from app.channels.tables import ChannelSessionRow as Sessions
 from app.db.engine import Database
 from app.desk.tables import DeskMessageRow, DeskSessionRow
@@ -44,7 +45,7 @@ class UnseenMessageRepository:
             select(*columns)
             .join(DeskSessionRow, same)
             .where(DeskSessionRow.messages > Sessions.seen)
-            .where(tuple_(Sessions.tenant_id, Sessions.account).in_(list(accounts)))
+            .where(match_accounts(Sessions, accounts))
             .order_by(DeskSessionRow.active_at)
             .limit(BATCH)
         )

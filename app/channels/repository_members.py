@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Collection
 
-from sqlalchemy import ColumnElement, Connection, delete, func, select, tuple_, update
+from sqlalchemy import Connection, delete, func, select, update
 
-from app.channels.repository import Account, hash_platform_id
+from app.channels.repository import Account, hash_platform_id, match_account, match_accounts
 from app.channels.tables import ChannelMemberRow as Members
 from app.channels.tables import ChannelMessageRow as Messages
 from app.channels.tables import ChannelReplyRow as Replies
 from app.channels.tables import ChannelSessionRow as Sessions
 from app.channels.types import ChannelActivity, QueueStatus
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database, build_upsert
 
 
 class MemberRepository:
@@ -32,17 +31,15 @@ class MemberRepository:
             member: The company's id of the member.
         """
         customer = hash_platform_id(user)
-        mine = (Members.tenant_id == account[0]) & (Members.account == account[1]) & (Members.customer == customer)
+        mine = match_account(Members, account) & (Members.customer == customer)
         row = {"tenant_id": account[0], "account": account[1], "customer": customer}
 
         def write(connection: Connection) -> None:
             before = connection.execute(select(Members.user_id).where(mine)).scalar_one_or_none()
             if before not in (None, member):
                 _end_conversations(connection, account, [customer])
-            added = insert_into(connection, Members).values(row | {"user_id": member, "created_at": now()})
-            changed = {name: added.excluded[name] for name in ("user_id", "created_at")}
-            keys = [Members.tenant_id, Members.account, Members.customer]
-            connection.execute(added.on_conflict_do_update(index_elements=keys, set_=changed))
+            new = row | {"user_id": member, "created_at": now()}
+            connection.execute(build_upsert(connection, Members, new))
 
         await self._database.transact(write)
 
@@ -58,7 +55,7 @@ class MemberRepository:
             How many users these were.
         """
         whose = Members.customer == hash_platform_id(user) if user else Members.user_id == member
-        mine = (Members.tenant_id == account[0]) & (Members.account == account[1]) & whose
+        mine = match_account(Members, account) & whose
 
         def write(connection: Connection) -> int:
             customers = list(connection.execute(select(Members.customer).where(mine)).scalars())
@@ -71,28 +68,18 @@ class MemberRepository:
     async def find_activity(self, accounts: Collection[Account]) -> dict[str, ChannelActivity]:
         """Returns account -> latest activity."""
 
-        received = select(Messages.account, func.max(Messages.created_at)).where(_match_accounts(Messages, accounts))
-        sent = select(Replies.account, func.max(Replies.updated_at)).where(_match_accounts(Replies, accounts))
+        received = select(Messages.account, func.max(Messages.created_at)).where(match_accounts(Messages, accounts))
+        sent = select(Replies.account, func.max(Replies.updated_at)).where(match_accounts(Replies, accounts))
         sent = sent.where(Replies.status == QueueStatus.DONE)
-        members = select(Members.account, func.count()).where(_match_accounts(Members, accounts))
+        members = select(Members.account, func.count()).where(match_accounts(Members, accounts))
         async with self._database.read() as connection:
-            came = _index_by_account((await connection.execute(received.group_by(Messages.account))).all())
-            went = _index_by_account((await connection.execute(sent.group_by(Replies.account))).all())
-            known = _index_by_account((await connection.execute(members.group_by(Members.account))).all())
+            came = dict((await connection.execute(received.group_by(Messages.account))).all())
+            went = dict((await connection.execute(sent.group_by(Replies.account))).all())
+            known = dict((await connection.execute(members.group_by(Members.account))).all())
         return {name: ChannelActivity(came.get(name), went.get(name), known.get(name, 0)) for _, name in accounts}
 
 
 def _end_conversations(connection: Connection, account: Account, customers: Collection[str]) -> None:
     """Ends conversations: pending replies still arrive, and the next message begins a new one."""
-    theirs = (Sessions.tenant_id == account[0]) & (Sessions.account == account[1]) & Sessions.customer.in_(customers)
+    theirs = match_account(Sessions, account) & Sessions.customer.in_(customers)
     connection.execute(update(Sessions).where(theirs).values(peer=Sessions.session_id, customer=""))
-
-
-def _index_by_account(rows: Iterable[Any]) -> dict[str, Any]:
-    return dict(rows)
-
-
-def _match_accounts(
-    table: type[Members] | type[Messages] | type[Replies], accounts: Collection[Account]
-) -> ColumnElement[bool]:
-    return tuple_(table.tenant_id, table.account).in_(list(accounts))

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from app.channels.base import build_unreadable_error, require_field
+from app.channels.base import build_unreadable_error, parse_object, require_field
 from app.channels.markup import draw_markdown, list_button_texts, split_text
 from app.channels.tencent import EncryptedChannel, EncryptedOptions
 from app.channels.types import (
@@ -36,12 +36,12 @@ class WecomBotChannel(EncryptedChannel):
 
     def find_ciphertext(self, body: bytes) -> str:
         """See `EncryptedChannel`."""
-        encrypted = _parse_body(body).get("encrypt")
+        encrypted = parse_object(body).get("encrypt")
         return encrypted if isinstance(encrypted, str) else ""
 
     def read_message(self, opened: bytes, request: CallbackRequest) -> CallbackResult:
         """See `EncryptedChannel`."""
-        data = _parse_body(opened)
+        data = parse_object(opened)
         message = self._build_message(data, request)
         if message is None:
             return CallbackResult()
@@ -95,13 +95,3 @@ def _join_texts(data: Mapping[str, Any]) -> str:
     items = data.get("msg_item")
     texts = [item.get("text") for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     return " ".join(str(text.get("content", "")) for text in texts if isinstance(text, dict))
-
-
-def _parse_body(body: bytes) -> Mapping[str, Any]:
-    try:
-        data = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise build_unreadable_error() from error
-    if not isinstance(data, dict):
-        raise build_unreadable_error()
-    return data

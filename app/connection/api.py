@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol, Self, get_args
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import BaseModel, Field, SecretStr, model_validator
 
 from agents.llm.profiles import PROFILES
 from app.auth.principal import DEFAULT_TENANT
@@ -17,6 +16,7 @@ from app.http.deps import CHANGES_NOTHING, AdminTenant, Wired, get_caller_name
 from app.http.failures import list_failures
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
+from app.http.schemas import RequestBody, ResponseBody
 
 if TYPE_CHECKING:
     from app.connection.service import ModelConnections
@@ -47,10 +47,8 @@ router = APIRouter(prefix="/api/v1/models", tags=["models"], route_class=Guarded
 Provider = Literal["deepseek", "qwen", "doubao", "kimi", "glm", "openai", "ollama", "vllm", "compatible"]
 
 
-class ConnectionIn(BaseModel):
+class ConnectionIn(RequestBody):
     """A model at an endpoint that speaks OpenAI's protocol."""
-
-    model_config = ConfigDict(extra="forbid")
 
     provider: Provider = Field(description="提供商；compatible 为其他兼容 OpenAI 的接口")
     base_url: str = Field("", max_length=300, pattern=r"^(https?://\S+)?$", description="接口地址；留空用这一家的")
@@ -95,7 +93,7 @@ class ConnectionOut(BaseModel):
     providers: list[ProviderOut]
 
 
-class ConnectionTestOut(BaseModel):
+class ConnectionTestOut(ResponseBody):
     """What came of one short question."""
 
     reply: str = Field(description="它的回答，过长的截断")
@@ -146,7 +144,7 @@ async def drop_model_connection(request: Request, tenant: AdminTenant, wiring: W
 async def test_model_connection(body: ConnectionIn, tenant: AdminTenant, wiring: Wiring) -> ConnectionTestOut:
     """Asks it one short question; nothing is kept."""
     _require_default_tenant(tenant)
-    return ConnectionTestOut.model_validate(asdict(await wiring.connections.test(body.address)))
+    return ConnectionTestOut.model_validate(await wiring.connections.test(body.address))
 
 
 def _require_default_tenant(tenant: str) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 from app.auth.principal import DEFAULT_TENANT
 from app.connection.tables import ModelConnectionRow as Table
 from app.connection.types import StoredConnection
-from app.db.engine import Database, insert_into
+from app.db.engine import Database, build_upsert
 
 _COLUMNS = tuple(getattr(Table, item.name) for item in fields(StoredConnection))
 _STORED = select(*_COLUMNS).where(Table.tenant_id == DEFAULT_TENANT)
@@ -30,8 +30,7 @@ class ConnectionRepository:
 
         def write(sql: Connection) -> StoredConnection:
             made = replace(connection, version=_read(sql).version + 1)
-            row = insert_into(sql, Table).values(tenant_id=DEFAULT_TENANT, **asdict(made))
-            sql.execute(row.on_conflict_do_update(index_elements=[Table.tenant_id], set_=asdict(made)))
+            sql.execute(build_upsert(sql, Table, {"tenant_id": DEFAULT_TENANT} | asdict(made)))
             return made
 
         return await self._database.transact(write, erases=True)

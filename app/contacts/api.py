@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.types import Page
 from app.contacts.places import read_place
@@ -14,6 +14,7 @@ from app.http.deps import HolderTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import SessionId
 from app.http.routes import GuardedRoute
+from app.http.schemas import RequestBody
 from app.types import SessionKey
 from knowledge.text import clean
 
@@ -32,10 +33,8 @@ Wiring = Wired[Parts]
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 
 
-class VisitIn(BaseModel):
+class VisitIn(RequestBody):
     """A page that the customer opened."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: str = Field(max_length=2048, description="网页地址；? 和 # 之后的部分不保存")
     title: str = Field("", max_length=500, description="网页标题")

@@ -25,7 +25,7 @@ from app.contacts.tables import ContactLabelRow, ContactRow, ConversationLabelRo
 from app.contacts.types import ContactKey, Customer, CustomerKind, Visit
 from app.conversations.tables import Conversation
 from app.db.base import match_keys, now
-from app.db.engine import DIALECTS, Database, insert_into
+from app.db.engine import DIALECTS, Database, build_upsert, insert_into
 from app.types import SessionKey
 
 # Within which a page is not visited once more.
@@ -51,17 +51,15 @@ class ContactRepository:
         """The labels of conversations, in order; those that have none are left out."""
         table, found = ConversationLabelRow, dict[str, tuple[str, ...]]()
         query = select(table.session_id, table.label).where(table.tenant_id == tenant, table.session_id.in_(sessions))
-        async with self._database.read() as connection:
-            for session, label in await connection.execute(query.order_by(table.session_id, table.label)):
-                found[session] = (*found.get(session, ()), label)
+        for session, label in await self._database.fetch(query.order_by(table.session_id, table.label)):
+            found[session] = (*found.get(session, ()), label)
         return found
 
     async def list_known_labels(self, tenant: str) -> list[str]:
         """Every label that a customer or a conversation of the tenant has."""
         of_conversations = select(ConversationLabelRow.label).where(ConversationLabelRow.tenant_id == tenant)
         of_contacts = select(ContactLabelRow.label).where(ContactLabelRow.tenant_id == tenant)
-        async with self._database.read() as connection:
-            return sorted((await connection.execute(union(of_conversations, of_contacts))).scalars())
+        return sorted(await self._database.fetch_values(union(of_conversations, of_contacts)))
 
     async def name_contact(self, tenant: str, key: ContactKey, name: str, labels: Sequence[str]) -> None:
         """Gives a customer the name and the labels that staff see."""
@@ -92,8 +90,7 @@ class ContactRepository:
     async def list_sessions(self, tenant: str, key: ContactKey) -> list[str]:
         """The conversations of a customer, the latest first."""
         query = select(Conversation.session_id).where(Conversation.tenant_id == tenant, match_owner(key))
-        async with self._database.read() as connection:
-            return list((await connection.execute(query.order_by(Conversation.updated_at.desc()))).scalars())
+        return await self._database.fetch_values(query.order_by(Conversation.updated_at.desc()))
 
     async def add_visit(self, session: SessionKey, url: str, title: str) -> bool:
         """See `add_visit`; may be lost with the power. False for a conversation that is not there."""
@@ -120,8 +117,7 @@ class ContactRepository:
             .order_by(last.desc(), table.url)
             .limit(SHOWN_VISITS)
         )
-        async with self._database.read() as connection:
-            return [Visit(*row[:2], int(row[2]), *row[3:]) for row in await connection.execute(query)]
+        return [Visit(*row[:2], int(row[2]), *row[3:]) for row in await self._database.fetch(query)]
 
 
 def find_customers(connection: Connection, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:
@@ -246,9 +242,7 @@ def _match_contact(
 def _put_name(connection: Connection, tenant: str, key: ContactKey, name: str) -> None:
     values = {"name": name, "updated_at": now()}
     about = {"tenant_id": tenant, "caller": key.caller, "session_id": key.session_id}
-    row = insert_into(connection, ContactRow).values(about | values)
-    index = [ContactRow.tenant_id, ContactRow.caller, ContactRow.session_id]
-    connection.execute(row.on_conflict_do_update(index_elements=index, set_=values))
+    connection.execute(build_upsert(connection, ContactRow, about | values))
 
 
 def _add_labels(connection: Connection, tenant: str, key: ContactKey, labels: Sequence[str]) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from app.contacts.types import Customer, CustomerKind
 from app.http.fields import CLEANED
+from app.http.schemas import RequestBody, ResponseBody
 
 ContactLabel = Annotated[str, CLEANED, Field(min_length=1, max_length=32)]
 Labels = Annotated[list[ContactLabel], Field(max_length=20, description="标签；写什么就是什么，没写的去掉")]
 
 
-class CustomerOut(BaseModel):
+class CustomerOut(ResponseBody):
     """Whom staff talk to. What is shown is `given`, else `name`, else `user_id`, else the alias."""
 
     kind: CustomerKind = Field(description="member 已核实的会员，claimed 自称的用户，visitor 访客")
@@ -29,32 +30,19 @@ class CustomerOut(BaseModel):
 
     @classmethod
     def from_customer(cls, customer: Customer) -> Self:
-        return cls(
-            kind=customer.kind,
-            user_id=customer.user_id,
-            given=customer.given,
-            name=customer.name,
-            level=customer.level,
-            alias=customer.alias.zh,
-            alias_en=customer.alias.en,
-            colour=customer.alias.colour,
-            labels=list(customer.labels),
-        )
+        alias = customer.alias
+        return cls.build_from(customer, alias=alias.zh, alias_en=alias.en, colour=alias.colour)
 
 
-class ContactIn(BaseModel):
+class ContactIn(RequestBody):
     """What staff call a customer."""
 
-    model_config = ConfigDict(extra="forbid")
-
     name: Annotated[str, CLEANED, Field("", max_length=64, description="名字；留空用回会员姓名或短名")] = ""
-    labels: Labels = []
+    labels: Labels = Field([])
 
 
-class LabelsIn(BaseModel):
+class LabelsIn(RequestBody):
     """The labels of a conversation."""
-
-    model_config = ConfigDict(extra="forbid")
 
     labels: Labels
 
@@ -65,10 +53,8 @@ class LabelList(BaseModel):
     labels: list[str]
 
 
-class VisitOut(BaseModel):
+class VisitOut(ResponseBody):
     """A page of a customer's journey."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     url: str = Field(description="地址，不含 ? 和 # 之后的部分")
     title: str

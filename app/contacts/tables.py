@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKeyConstraint, String
+from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class ContactRow(Base):
@@ -44,11 +44,7 @@ class ConversationLabelRow(Base):
     session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     label: Mapped[str] = mapped_column(String(32), primary_key=True)
 
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["conversations.tenant_id", "conversations.session_id"], ondelete="CASCADE"
-        ),
-    )
+    __table_args__ = (delete_with("conversations", session_id="session_id"),)
 
 
 class VisitRow(Base):
@@ -64,8 +60,4 @@ class VisitRow(Base):
     first_at: Mapped[datetime]
     last_at: Mapped[datetime]
 
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["conversations.tenant_id", "conversations.session_id"], ondelete="CASCADE"
-        ),
-    )
+    __table_args__ = (delete_with("conversations", session_id="session_id"),)

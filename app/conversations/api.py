@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, Field, StrictBool
 
 from app.auth.cookies import from_own_page, keep_session, read_session
 from app.auth.identity import is_inside
@@ -15,6 +15,7 @@ from app.db.base import now
 from app.errors import Forbidden
 from app.http.deps import Allow, Wired, read_proof, require_own_page
 from app.http.routes import GuardedRoute
+from app.http.schemas import RequestBody
 from app.ids import create_id
 from app.types import SessionKey
 from knowledge.text import clean
@@ -36,10 +37,8 @@ router = APIRouter(prefix="/api/v1/sessions", tags=["conversations"], route_clas
 BrowserTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.SERVER, Role.CLIENT))]
 
 
-class SessionIn(BaseModel):
+class SessionIn(RequestBody):
     """Whose session it is to be."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: str = Field("", max_length=128, description="业务侧的用户编号；只有 server、admin 密钥带来的才作为身份")
     user_token: str = Field("", max_length=4096, description="用户身份：商家服务器签发的 JWT；也可放在 X-User-Token")

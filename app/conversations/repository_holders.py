@@ -12,7 +12,7 @@ from app.conversations.rules import settle_holder
 from app.conversations.tables import Conversation
 from app.conversations.types import Holder
 from app.db.base import match_keys, now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database, build_upsert, insert_into
 from app.errors import Forbidden
 from app.turns.types import Claim
 from app.types import SessionKey
@@ -40,8 +40,7 @@ class HolderRepository:
     async def renew_secret(self, key: SessionKey, digest: str, expires: datetime) -> None:
         """See `HolderStore.renew_secret`."""
         same = _match_key(key) & (Conversation.token == digest)
-        async with self._database.write() as connection:
-            await connection.execute(update(Conversation).where(same).values(token_expires=expires))
+        await self._database.execute(update(Conversation).where(same).values(token_expires=expires))
 
     async def open(self, key: SessionKey, holder: Holder, *, user_id: str, channel: str) -> None:
         """Opens a conversation, whose id nobody else can know, ahead of its first turn."""
@@ -104,9 +103,7 @@ def lock_conversation(connection: Connection, key: SessionKey, about: Mapping[st
     """
     holder = Holder(claim.caller, claim.digest, claim.expires if claim.digest else None)
     values = _build_row(key, about["channel"], holder, about["user_id"])
-    row = insert_into(connection, Conversation).values(values)
-    index = [Conversation.tenant_id, Conversation.session_id]
-    connection.execute(row.on_conflict_do_update(index_elements=index, set_={"updated_at": values["updated_at"]}))
+    connection.execute(build_upsert(connection, Conversation, values, {"updated_at": values["updated_at"]}))
 
 
 def settle_member(connection: Connection, key: SessionKey, claim: Claim, lifetime: timedelta, proved: Proved) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agents.routing.types import Intent
 from agents.types import ReplyVerdict
+from app.http.schemas import ResponseBody
 
 
 class SourceOut(BaseModel):
@@ -45,10 +46,8 @@ class RelatedOut(BaseModel):
     score: float = Field(ge=0, le=1, description="它答得上这个问题的校准概率，低于门槛")
 
 
-class ButtonOut(BaseModel):
+class ButtonOut(ResponseBody):
     """A button below a curated answer: it opens a page or sends a message."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     label: str = Field(description="按钮上的字")
     url: str = Field(description="打开的网址；没有则为空")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKeyConstraint, Index, String, UniqueConstraint
+from sqlalchemy import JSON, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class Conversation(Base):
@@ -58,9 +58,7 @@ class StoredTurn(Base):
     created_at: Mapped[datetime]
 
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["conversations.tenant_id", "conversations.session_id"], ondelete="CASCADE"
-        ),
+        delete_with("conversations", session_id="session_id"),
         UniqueConstraint("tenant_id", "session_id", "number"),
         Index(None, "tenant_id", "trace_id"),
         Index(None, "tenant_id", "created_at"),
@@ -78,6 +76,4 @@ class Feedback(Base):
     reason: Mapped[str]
     created_at: Mapped[datetime]
 
-    __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "turn_id"], ["turns.tenant_id", "turns.id"], ondelete="CASCADE"),
-    )
+    __table_args__ = (delete_with("turns", turn_id="id"),)

@@ -19,8 +19,7 @@ class StoredCorrections:
 
     async def apply_corrections(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
         """The chunks of a document as it was read, under its corrections as they are now."""
-        async with self._database.read() as connection:
-            there = await connection.run_sync(repository.list_of_document, tenant, document_id)
+        there = await self._database.run_in_reader(repository.list_of_document, tenant, document_id)
         if not there:
             return CorrectedChunks(tuple(chunks))
         return await asyncio.to_thread(apply_corrections, there, chunks, repository.hash_corrections(there))

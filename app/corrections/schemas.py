@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, Field, StrictBool
 
 from app.corrections.service import CorrectionMade
 from app.corrections.types import ChunkCorrection, ChunkEdit, LocatedCorrection
 from app.http.fields import CLEANED
+from app.http.schemas import Page, RequestBody, ResponseBody
 from knowledge.types import CorrectionState
 
 MAX_TEXT_CHARS = 4000
@@ -18,10 +19,8 @@ Heading = Annotated[str, CLEANED, Field(min_length=1, max_length=200)]
 _STATE = "applied：已生效；adopted：文档自己已改成这样；unmatched：新版里找不到原文，没有生效"
 
 
-class CorrectionIn(BaseModel):
+class CorrectionIn(RequestBody):
     """What a chunk is to be; what is left out is as it was read. Sent without anything, it takes a correction back."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_TEXT_CHARS)] | None = Field(
         None, description="片段的文字；问答表里是答案"
@@ -38,7 +37,7 @@ class CorrectionIn(BaseModel):
         return ChunkEdit(self.text, heading, self.excluded)
 
 
-class CorrectionOut(BaseModel):
+class CorrectionOut(ResponseBody):
     """A correction: the chunk as it was read, and what it is to be; null where it stays as it was read."""
 
     id: str
@@ -59,21 +58,15 @@ class CorrectionOut(BaseModel):
     @classmethod
     def from_correction(cls, correction: ChunkCorrection) -> Self:
         old, edit = correction.original, correction.edit
-        return cls(
-            id=correction.id,
-            document_id=correction.document_id,
-            state=correction.state,
+        return cls.build_from(
+            correction,
             original_text=old.text,
-            original_heading_path=list(old.heading_path),
+            original_heading_path=old.heading_path,
             question=old.question,
             ordinal=old.ordinal,
             text=edit.text,
-            heading_path=None if edit.heading_path is None else list(edit.heading_path),
+            heading_path=edit.heading_path,
             excluded=edit.excluded,
-            author=correction.author,
-            reason=correction.reason,
-            created_at=correction.created_at,
-            updated_at=correction.updated_at,
         )
 
 
@@ -108,10 +101,5 @@ class LocatedCorrectionOut(BaseModel):
         return cls(title=found.title, correction=CorrectionOut.from_correction(found.correction))
 
 
-class CorrectionPage(BaseModel):
+class CorrectionPage(Page[LocatedCorrectionOut]):
     """One page of the corrections of all documents, the last changed first."""
-
-    items: list[LocatedCorrectionOut]
-    total: int
-    offset: int
-    limit: int

@@ -72,15 +72,13 @@ class CorrectionService:
 
     async def list_of_document(self, tenant: str, document_id: str) -> list[ChunkCorrection]:
         """All that a document has, in its order."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(repository.list_of_document, tenant, document_id)
+        return await self._database.run_in_reader(repository.list_of_document, tenant, document_id)
 
     async def load_page(
         self, tenant: str, state: CorrectionState | None, offset: int, limit: int
     ) -> tuple[list[LocatedCorrection], int]:
         """Of all documents, the last changed first, and how many there are."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(repository.load_page, tenant, state, offset, limit)
+        return await self._database.run_in_reader(repository.load_page, tenant, state, offset, limit)
 
     async def put(
         self, tenant: str, document_id: str, chunk_id: str, edit: ChunkEdit, author: str, reason: str
@@ -152,8 +150,7 @@ class CorrectionService:
         return CorrectionMade(chunk_id, correction if edit else None, revision)
 
     async def _get(self, tenant: str, document_id: str, correction_id: str) -> ChunkCorrection | None:
-        async with self._database.read() as connection:
-            return await connection.run_sync(repository.get, tenant, document_id, correction_id)
+        return await self._database.run_in_reader(repository.get, tenant, document_id, correction_id)
 
     async def _keep_one(self, tenant: str, document_id: str, pieces: int) -> None:
         if await self._chunks.count_visible(tenant, document_id) <= pieces:

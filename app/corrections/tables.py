@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKeyConstraint, Index, String, false
+from sqlalchemy import Index, String, false
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class CorrectionRow(Base):
@@ -32,7 +32,7 @@ class CorrectionRow(Base):
     updated_at: Mapped[datetime]
 
     __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "document_id"], ["documents.tenant_id", "documents.id"], ondelete="CASCADE"),
+        delete_with("documents", document_id="id"),
         Index(None, "tenant_id", "document_id"),
         Index(None, "tenant_id", "state"),
     )

@@ -12,6 +12,7 @@ from sqlalchemy import (
     ColumnElement,
     DateTime,
     Dialect,
+    ForeignKeyConstraint,
     LargeBinary,
     MetaData,
     String,
@@ -111,3 +112,14 @@ def get_table(entity: type[Base]) -> Table:
 def tenant_key() -> Mapped[str]:
     """The first column of every primary key."""
     return mapped_column(String(64), primary_key=True)
+
+
+def delete_with(table: str, **columns: str) -> ForeignKeyConstraint:
+    """Constrains rows to those of another table, with which they are deleted: the one of the same tenant.
+
+    Args:
+        table: The other table.
+        columns: Columns by which a row names the other one, with what they are called there.
+    """
+    theirs = [f"{table}.{column}" for column in ("tenant_id", *columns.values())]
+    return ForeignKeyConstraint(["tenant_id", *columns], theirs, ondelete="CASCADE")

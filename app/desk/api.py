@@ -101,7 +101,7 @@ async def read_desk_session(
         ],
         history=[HistoryOut.model_validate(entry) for entry in history],
         notes=[NoteOut.model_validate(note) for note in await wiring.desk.notes.list_notes(session.key)],
-        recent_messages=[DeskMessageOut.from_message(message) for message in messages],
+        recent_messages=[DeskMessageOut.model_validate(message) for message in messages],
         viewers=[ViewerOut.model_validate(one) for one in await wiring.desk.reads.list_viewers(session.key, agent_id)],
     )
 
@@ -160,7 +160,7 @@ async def send_desk_message(
 ) -> DeskMessageOut:
     """Says something to the customer."""
     key, by = SessionKey(tenant, session_id), get_acting_agent(request, body.agent_id)
-    return DeskMessageOut.from_message(await send_staff_message(wiring, key, body, by))
+    return DeskMessageOut.model_validate(await send_staff_message(wiring, key, body, by))
 
 
 @router.post("/{session_id}/notes", status_code=201, responses=list_failures(404, 409))
@@ -231,6 +231,6 @@ async def load_messages(wiring: Wiring, key: SessionKey, after: int) -> MessageL
     """A page of messages."""
     found = await wiring.desk.messages.load_after(key, after)
     return MessageList(
-        messages=[DeskMessageOut.from_message(message) for message in found],
+        messages=[DeskMessageOut.model_validate(message) for message in found],
         last=found[-1].seq if found else after,
     )

@@ -74,8 +74,7 @@ class DeskMessageRepository:
     async def load_after(self, key: SessionKey, seq: int, limit: int = PAGE) -> list[DeskMessage]:
         """Loads the messages after number `seq`, the oldest first, at most `limit`."""
         query = select(*_COLUMNS).where(_match_session(key), Table.seq > seq).order_by(Table.seq).limit(limit)
-        async with self._database.read() as connection:
-            return [_build_message(row) for row in await connection.execute(query)]
+        return [_build_message(row) for row in await self._database.fetch(query)]
 
     async def mark_seen(self, key: SessionKey, side: Side, seq: int) -> int:
         """See `mark_seen`; may be lost with the power."""
@@ -83,8 +82,7 @@ class DeskMessageRepository:
 
     async def find_by_client_id(self, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
         """Finds the message that its sender gave this id."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(lambda sync: find(sync, key, sender, client_id))
+        return await self._database.run_in_reader(find, key, sender, client_id)
 
 
 def _match_session(key: SessionKey) -> Any:

@@ -32,5 +32,4 @@ class NoteRepository:
         """Lists the notes about a session, the oldest first."""
         own = Table.tenant_id == key.tenant, Table.session_id == key.session_id
         query = select(Table.id, Table.agent_id, Table.content, Table.created_at).where(*own)
-        async with self._database.read() as connection:
-            return [DeskNote(*row) for row in await connection.execute(query.order_by(Table.created_at, Table.id))]
+        return [DeskNote(*row) for row in await self._database.fetch(query.order_by(Table.created_at, Table.id))]

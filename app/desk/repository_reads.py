@@ -8,7 +8,7 @@ from datetime import timedelta
 from sqlalchemy import Connection, and_, func, or_, select
 
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database, build_upsert
 from app.desk.tables import DeskMessageRow, DeskReadRow, DeskSessionRow, DeskStaff
 from app.desk.types import LastMessage, Sender, Viewer
 from app.types import SessionKey
@@ -31,9 +31,7 @@ def mark_read(connection: Connection, key: SessionKey, agent_id: str, seq: int, 
     mine = and_(*(getattr(DeskReadRow, name) == value for name, value in about.items()))
     before = connection.execute(select(DeskReadRow.seq, DeskReadRow.seen_at).where(mine).with_for_update()).first()
     values = {"seq": min(max(seq, before.seq if before else 0), last), "seen_at": now() if viewing else None}
-    row = insert_into(connection, DeskReadRow).values(about | values)
-    index = [DeskReadRow.tenant_id, DeskReadRow.session_id, DeskReadRow.agent_id]
-    connection.execute(row.on_conflict_do_update(index_elements=index, set_=values))
+    connection.execute(build_upsert(connection, DeskReadRow, about | values))
     viewed = before is not None and before.seen_at is not None and before.seen_at > now() - VIEWING
     return before is None or values["seq"] > before.seq or viewed != viewing
 

@@ -78,8 +78,7 @@ class DeskSessionRepository:
         since = Table.active_at > now() - RECENT
         where = Table.tenant_id == tenant, since, ~held, ~_WAITING, theirs
         query = select(*COLUMNS).where(*where).order_by(Table.active_at.desc(), Table.session_id).limit(limit)
-        async with self._database.read() as connection:
-            return [build_session(row) for row in await connection.execute(query)]
+        return [build_session(row) for row in await self._database.fetch(query)]
 
     async def count_ahead(
         self, tenant: str, priority: int, queued_at: datetime | None = None, session_id: str = ""
@@ -155,5 +154,4 @@ class DeskSessionRepository:
 
     async def _load_sessions(self, *wanted: ColumnElement[bool], limit: int) -> list[DeskSession]:
         query = select(*COLUMNS).where(*wanted).order_by(*_IN_TURN).limit(limit)
-        async with self._database.read() as connection:
-            return [build_session(row) for row in await connection.execute(query)]
+        return [build_session(row) for row in await self._database.fetch(query)]

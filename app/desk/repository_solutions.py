@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, or_, select
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
@@ -98,7 +98,6 @@ class SolutionRepository:
             where &= Table.session_id == session_id
         if text:
             where &= or_(*(column.icontains(text, autoescape=True) for column in (Table.question, Table.answer)))
-        query = select(*_COLUMNS).where(where).order_by(Table.created_at.desc(), Table.id).offset(offset).limit(limit)
-        async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(Table).where(where))).scalar_one()
-            return [Solution(*row) for row in await connection.execute(query)], total
+        query = select(*_COLUMNS).where(where).order_by(Table.created_at.desc(), Table.id)
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [Solution(*row) for row in rows], total

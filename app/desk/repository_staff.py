@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, select, update
 
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database, build_upsert
 from app.desk.tables import DeskSessionRow
 from app.desk.tables import DeskStaff as Table
 from app.desk.types import Staff, State
@@ -89,13 +89,11 @@ class StaffRepository:
     async def list_all(self, tenant: str) -> list[Staff]:
         """Lists everybody who ever served."""
         query = select(*_COLUMNS).where(Table.tenant_id == tenant).order_by(Table.agent_id)
-        async with self._database.read() as connection:
-            return [_build_staff(row) for row in await connection.execute(query)]
+        return [_build_staff(row) for row in await self._database.fetch(query)]
 
     async def get(self, tenant: str, agent_id: str) -> Staff | None:
         """One of them."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(select(*_COLUMNS).where(_match_member(tenant, agent_id)))).first()
+        row = await self._database.fetch_first(select(*_COLUMNS).where(_match_member(tenant, agent_id)))
         return _build_staff(row) if row else None
 
     async def put(
@@ -111,18 +109,13 @@ class StaffRepository:
         """Describes a member of staff."""
         values = {"name": name, "skills": list(skills), "capacity": capacity}
         values |= {"teams": list(teams), "hours": list(hours)}
-        async with self._database.write() as connection:
-            row = insert_into(connection, Table).values(tenant_id=tenant, agent_id=agent_id, last_seen=None, **values)
-            key = [Table.tenant_id, Table.agent_id]
-            await connection.execute(row.on_conflict_do_update(index_elements=key, set_=values))
+        row = {"tenant_id": tenant, "agent_id": agent_id, "last_seen": None} | values
+        await self._database.put_row(Table, row, changed=values)
 
     async def set_name(self, tenant: str, agent_id: str, name: str) -> None:
         """Sets the name of a person; skills and capacity stay as they are."""
-        values = {"tenant_id": tenant, "agent_id": agent_id, "name": name} | _UNDESCRIBED
-        async with self._database.write() as connection:
-            row = insert_into(connection, Table).values(last_seen=None, **values)
-            key = [Table.tenant_id, Table.agent_id]
-            await connection.execute(row.on_conflict_do_update(index_elements=key, set_={"name": name}))
+        row = {"tenant_id": tenant, "agent_id": agent_id, "name": name, "last_seen": None} | _UNDESCRIBED
+        await self._database.put_row(Table, row, changed={"name": name})
 
     async def mark_seen(self, tenant: str, agent_id: str) -> None:
         """Records that this person is on duty."""
@@ -130,8 +123,7 @@ class StaffRepository:
 
     async def mark_gone(self, tenant: str, agent_id: str) -> None:
         """Records that this person leaves."""
-        async with self._database.write() as connection:
-            await connection.execute(update(Table).where(_match_member(tenant, agent_id)).values(last_seen=None))
+        await self._database.execute(update(Table).where(_match_member(tenant, agent_id)).values(last_seen=None))
 
     async def load(self, tenant: str) -> StaffLoad:
         """Of this moment."""
@@ -148,10 +140,8 @@ class StaffRepository:
 
 def _mark_seen(connection: Connection, tenant: str, agent_id: str) -> None:
     moment = now()
-    new = {"name": agent_id, "last_seen": moment} | _UNDESCRIBED
-    row = insert_into(connection, Table).values(tenant_id=tenant, agent_id=agent_id, **new)
-    key = [Table.tenant_id, Table.agent_id]
-    connection.execute(row.on_conflict_do_update(index_elements=key, set_={"last_seen": moment}))
+    row = {"tenant_id": tenant, "agent_id": agent_id, "name": agent_id, "last_seen": moment} | _UNDESCRIBED
+    connection.execute(build_upsert(connection, Table, row, changed={"last_seen": moment}))
 
 
 def _match_member(tenant: str, agent_id: str) -> ColumnElement[bool]:

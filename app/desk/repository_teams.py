@@ -47,8 +47,7 @@ class TeamRepository:
         team = Team(secrets.token_hex(6), name)
         row = insert(Table).values(tenant_id=tenant, id=team.id, name=name, created_at=now())
         try:
-            async with self._database.write() as connection:
-                await connection.execute(row)
+            await self._database.execute(row)
         except IntegrityError:
             return None
         return team
@@ -56,8 +55,7 @@ class TeamRepository:
     async def rename(self, tenant: str, team_id: str, name: str) -> bool:
         """False for a name that there is already."""
         try:
-            async with self._database.write() as connection:
-                await connection.execute(update(Table).where(_match_team(tenant, team_id)).values(name=name))
+            await self._database.execute(update(Table).where(_match_team(tenant, team_id)).values(name=name))
         except IntegrityError:
             return False
         return True

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
+from pydantic import BaseModel, Field, StrictBool, StrictInt, model_validator
 
 from agents.types import Outcome
 from app.attachments.schemas import AttachmentIds, AttachmentOut
 from app.contacts.schemas import CustomerOut
 from app.conversations.schemas import RowSourceOut, SourceOut
-from app.desk.types import Actor, DeskMessage, Event, QueueState, Sender, State
+from app.desk.types import Actor, Event, QueueState, Sender, State
 from app.http.fields import CLEANED, WHOLE, Moment
+from app.http.schemas import RequestBody, ResponseBody
 from app.profiles.hours import SPAN
 
 AgentId = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
@@ -97,10 +98,8 @@ class PresenceIn(BaseModel):
     name: MaybeAgentId = Field("", description="显示给顾客和同事的名字；留空不改")
 
 
-class StaffOut(BaseModel):
+class StaffOut(ResponseBody):
     """A member of staff, and how much this person has to do."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     agent_id: str
     name: str
@@ -112,18 +111,14 @@ class StaffOut(BaseModel):
     last_seen: datetime | None
 
 
-class TeamIn(BaseModel):
+class TeamIn(RequestBody):
     """People who serve the same customers."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: Label
 
 
-class TeamOut(BaseModel):
+class TeamOut(ResponseBody):
     """A team, and who is in it."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     name: str
@@ -142,10 +137,8 @@ class StaffList(BaseModel):
     staff: list[StaffOut]
 
 
-class LastMessageOut(BaseModel):
+class LastMessageOut(ResponseBody):
     """The beginning of what was said last."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     seq: int
     sender: Sender
@@ -153,19 +146,15 @@ class LastMessageOut(BaseModel):
     created_at: datetime
 
 
-class ViewerOut(BaseModel):
+class ViewerOut(ResponseBody):
     """Somebody who has the session open."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     agent_id: str
     name: str
 
 
-class ReadIn(BaseModel):
+class ReadIn(RequestBody):
     """How far somebody has read."""
-
-    model_config = ConfigDict(extra="forbid")
 
     agent_id: AgentId
     seq: Annotated[StrictInt, Field(ge=0, le=2**31 - 1), WHOLE] = Field(description="读到的最后一条消息的序号")
@@ -179,10 +168,8 @@ class ReadOut(BaseModel):
     viewers: list[ViewerOut]
 
 
-class SessionPatch(BaseModel):
+class SessionPatch(RequestBody):
     """What staff change of a session that is with the desk; what is left out stays."""
-
-    model_config = ConfigDict(extra="forbid")
 
     priority: Annotated[StrictInt, Field(ge=0, le=2), WHOLE] | None = Field(
         None, description="0 一般，1 优先，2 紧急；排队按它先后"
@@ -193,10 +180,8 @@ class SessionPatch(BaseModel):
     agent_id: MaybeAgentId = Field("", description="谁改的；稍后处理时填了就须是接待这个会话的客服")
 
 
-class SessionOut(BaseModel):
+class SessionOut(ResponseBody):
     """A session at the desk."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     session_id: str
     state: State
@@ -231,21 +216,15 @@ class SessionList(BaseModel):
     sessions: list[SessionOut]
 
 
-class DeskMessageOut(BaseModel):
+class DeskMessageOut(ResponseBody):
     """A message; `seq` counts from 1 without gaps."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     seq: int
     sender: Sender
     agent_id: str
     content: str
     created_at: datetime
-    attachments: list[AttachmentOut] = []
-
-    @classmethod
-    def from_message(cls, message: DeskMessage) -> Self:
-        return cls.model_validate(message)
+    attachments: list[AttachmentOut] = Field([])
 
 
 class MessageList(BaseModel):
@@ -262,10 +241,8 @@ class NoteIn(BaseModel):
     agent_id: MaybeAgentId = Field("", description=f"谁写的；{_ACCOUNT}")
 
 
-class NoteOut(BaseModel):
+class NoteOut(ResponseBody):
     """What a member of staff wrote down about a session."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     agent_id: str
@@ -273,10 +250,8 @@ class NoteOut(BaseModel):
     created_at: datetime
 
 
-class HistoryOut(BaseModel):
+class HistoryOut(ResponseBody):
     """One transition; `note` is for staff."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     version: int
     event: Event
@@ -329,10 +304,8 @@ class AdviceOut(BaseModel):
     degraded: list[str]
 
 
-class SolutionOut(BaseModel):
+class SolutionOut(ResponseBody):
     """A reviewed question and answer; `gap` is the knowledge gap of the question."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     session_id: str

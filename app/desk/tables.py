@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKeyConstraint, Index, String, UniqueConstraint
+from sqlalchemy import JSON, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class DeskSessionRow(Base):
@@ -47,9 +47,7 @@ class DeskSessionRow(Base):
     staff_seen: Mapped[int] = mapped_column(server_default="0")
 
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["conversations.tenant_id", "conversations.session_id"], ondelete="CASCADE"
-        ),
+        delete_with("conversations", session_id="session_id"),
         Index(None, "state"),
         Index(None, "tenant_id", "state", "agent_id"),
         Index(None, "tenant_id", "resolved_at"),
@@ -72,9 +70,7 @@ class DeskMessageRow(Base):
     created_at: Mapped[datetime]
 
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
-        ),
+        delete_with("desk_sessions", session_id="session_id"),
         UniqueConstraint("tenant_id", "session_id", "sender", "client_id"),
     )
 
@@ -96,9 +92,7 @@ class DeskEvent(Base):
     created_at: Mapped[datetime]
 
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
-        ),
+        delete_with("desk_sessions", session_id="session_id"),
         Index(None, "tenant_id", "agent_id", "created_at"),
     )
 
@@ -114,11 +108,7 @@ class DeskReadRow(Base):
     seq: Mapped[int]
     seen_at: Mapped[datetime | None]
 
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
-        ),
-    )
+    __table_args__ = (delete_with("desk_sessions", session_id="session_id"),)
 
 
 class DeskNoteRow(Base):
@@ -133,11 +123,7 @@ class DeskNoteRow(Base):
     content: Mapped[str]
     created_at: Mapped[datetime]
 
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
-        ),
-    )
+    __table_args__ = (delete_with("desk_sessions", session_id="session_id"),)
 
 
 class DeskStaff(Base):
@@ -217,8 +203,6 @@ class DeskHandlingRow(Base):
     resolution_s: Mapped[float | None]
 
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
-        ),
+        delete_with("desk_sessions", session_id="session_id"),
         Index(None, "tenant_id", "queued_at"),
     )

@@ -210,7 +210,7 @@ async def list_chunks(
     """The pieces that a document was split into, in order."""
     await _get_document(wiring, tenant, document_id)
     found, total = await wiring.documents.load_chunks(tenant, document_id, offset, limit, q)
-    items = [ChunkOut.model_validate(chunk, from_attributes=True) for chunk in found]
+    items = [ChunkOut.model_validate(chunk) for chunk in found]
     return ChunkPage(items=items, total=total, offset=offset, limit=limit)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Self
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app.documents.repository_bin import BinnedRow
+from app.http.schemas import Page, ResponseBody
 
 
-class BinnedDocumentOut(BaseModel):
+class BinnedDocumentOut(ResponseBody):
     """A deleted document that can still be restored."""
 
     id: str
@@ -27,26 +28,11 @@ class BinnedDocumentOut(BaseModel):
 
     @classmethod
     def from_row(cls, row: BinnedRow, days: int) -> Self:
-        return cls(
-            id=row.id,
-            name=row.name,
-            title=row.title,
-            path=row.path,
-            external_id=row.external_id or None,
-            category=row.category,
-            size=row.size,
-            versions=row.versions,
-            deleted_at=row.deleted_at,
-            deleted_by=row.deleted_by,
-            erased_at=row.deleted_at + timedelta(days=days) if days else None,
-        )
+        erased_at = row.deleted_at + timedelta(days=days) if days else None
+        return cls.build_from(row, external_id=row.external_id or None, erased_at=erased_at)
 
 
-class BinPage(BaseModel):
+class BinPage(Page[BinnedDocumentOut]):
     """One page of the bin, the last deleted first."""
 
-    items: list[BinnedDocumentOut]
-    total: int
-    offset: int
-    limit: int
     days: int = Field(description="回收站保留几天；0 为不自动删除")

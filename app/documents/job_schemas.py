@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from app.documents.jobs import compute_eta
 from app.documents.repository_jobs import FileRow, JobRow
 from app.documents.types import FileOutcome, FileState
+from app.http.schemas import Page, ResponseBody
 from knowledge.types import NoticeCode
 
 
@@ -41,7 +42,7 @@ class NoticeOut(BaseModel):
     characters: int = Field(0, description="没有入库的字数（不计空白）")
 
 
-class FileReportOut(BaseModel):
+class FileReportOut(ResponseBody):
     """A file of an upload: where it stands, and what became of it."""
 
     name: str
@@ -66,21 +67,18 @@ class FileReportOut(BaseModel):
     @classmethod
     def from_row(cls, file: FileRow) -> Self:
         error = file.error
-        return cls(
+        return cls.build_from(
+            file,
             name=file.path.rpartition("/")[2],
-            path=file.path,
             external_id=file.external_id or None,
-            outcome=FileOutcome(file.outcome) if file.outcome else None,
+            outcome=file.outcome or None,
             status=file.state,
             document_id=file.document_id or None,
             title=file.title or None,
-            chunks=file.chunks,
-            chunks_done=file.chunks_done,
             revision=file.revision or None,
-            same_as=file.same_as,
-            previous=PreviousOut.model_validate(file.previous) if file.previous else None,
-            notices=[NoticeOut.model_validate(notice) for notice in (file.notices or {"items": []})["items"]],
-            error=FileError(code=error["code"], message=error["message"]) if error else None,
+            previous=file.previous or None,
+            notices=(file.notices or {"items": []})["items"],
+            error=error or None,
             retry_at=file.due_at if error and file.state is FileState.QUEUED else None,
         )
 
@@ -88,7 +86,7 @@ class FileReportOut(BaseModel):
 JobStatus = Literal["queued", "running", "ready", "partial", "failed", "cancelled"]
 
 
-class JobOut(BaseModel):
+class JobOut(ResponseBody):
     """An upload as a whole."""
 
     id: str
@@ -107,16 +105,14 @@ class JobOut(BaseModel):
     @classmethod
     def from_row(cls, job: JobRow) -> Self:
         eta = compute_eta(job, datetime.now(UTC))
-        return cls(
-            id=job.id,
+        return cls.build_from(
+            job,
             status=_get_status(job),
             files=len(job.files),
             counts=Counter(file.state for file in job.files),
             chunks=sum(file.chunks for file in job.files),
             chunks_done=sum(file.chunks_done for file in job.files),
             eta_seconds=None if eta is None else round(eta, 1),
-            created_at=job.created_at,
-            finished_at=job.finished_at,
         )
 
 
@@ -142,10 +138,5 @@ class JobDetail(BaseModel):
         return cls(job=JobOut.from_row(job), files=[FileReportOut.from_row(file) for file in job.files])
 
 
-class JobPage(BaseModel):
+class JobPage(Page[JobOut]):
     """One page of jobs, the latest first."""
-
-    items: list[JobOut]
-    total: int
-    offset: int
-    limit: int

@@ -157,8 +157,7 @@ class DocumentRepository:
     async def list_at_url(self, tenant: str, url: str) -> list[DocumentRow]:
         """Lists the valid documents that have that URL and no external id."""
         where = _match_files(tenant) & (Document.url == url) & Document.live & (Document.external_id == "")
-        async with self._database.read() as connection:
-            return [_build_row(row) for row in await connection.execute(_select_documents(where).order_by(Document.id))]
+        return [_build_row(row) for row in await self._database.fetch(_select_documents(where).order_by(Document.id))]
 
     async def list_published(self, tenant: str) -> list[PublishedFile]:
         """Lists the published documents that have no external id."""
@@ -210,8 +209,7 @@ class DocumentRepository:
             .order_by(StoredChunk.ordinal, StoredChunk.id)
             .limit(1)
         )
-        async with self._database.read() as connection:
-            row = (await connection.execute(query)).first()
+        row = await self._database.fetch_first(query)
         if row is None:
             return None
         text, headings, page, title, url, layout = row
@@ -224,16 +222,14 @@ class DocumentRepository:
         held = (Content.tenant_id == Document.tenant_id) & (Content.content_hash == DocumentVersion.content_hash)
         name = func.coalesce(func.nullif(DocumentVersion.name, ""), Document.name)
         query = select(name, Document.media_type, Content.data).join(DocumentVersion, of).join(Content, held)
-        async with self._database.read() as connection:
-            query = query.where(_match_files(tenant), Document.id == document_id)
-            row = (await connection.execute(query)).first()
+        query = query.where(_match_files(tenant), Document.id == document_id)
+        row = await self._database.fetch_first(query)
         return None if row is None else Original(*row)
 
     async def _find_one(self, tenant: str, where: ColumnElement[bool]) -> DocumentRow | None:
         query = _select_documents(_match_files(tenant) & where).order_by(Document.created_at, Document.id).limit(1)
-        async with self._database.read() as connection:
-            row = (await connection.execute(query)).first()
-            return _build_row(row) if row else None
+        row = await self._database.fetch_first(query)
+        return _build_row(row) if row else None
 
 
 def _select_documents(where: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:

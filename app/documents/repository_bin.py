@@ -110,9 +110,8 @@ class BinRepository:
         told = (*(getattr(Document, name) for name in _TOLD), versions, Document.deleted_at, Document.deleted_by)
         query = select(*told).where(where)
         query = query.order_by(*sorted_by(sort, _SORTED), Document.deleted_at.desc(), Document.id)
-        async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(Document).where(where))).scalar_one()
-            return [BinnedRow(*row) for row in await connection.execute(query.offset(offset).limit(limit))], total
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [BinnedRow(*row) for row in rows], total
 
     async def erase_document(self, tenant: str, document_id: str) -> bool:
         """Deletes what lies in the bin for good; whether it did."""

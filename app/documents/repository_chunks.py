@@ -72,15 +72,9 @@ async def add(
         await connection.execute(insert(StoredChunk), part)
 
 
-async def load_all_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
-    """Ids of all chunks of the tenant's current document versions."""
-    query = select(StoredChunk.id).where(StoredChunk.tenant_id == tenant)
-    return frozenset((await connection.execute(query)).scalars())
-
-
 async def load_live_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
-    """Those that belong into the index: without what was excluded, and without the documents that are not valid now, of
-    which there are few.
+    """Ids of the chunks of a tenant that belong into the index: without what was excluded, and without the documents
+    that are not valid now, of which there are few.
     """
     asleep = select(Document.id).where(Document.tenant_id == tenant, Document.live.is_(False))
     own = StoredChunk.tenant_id == tenant, StoredChunk.document_id.not_in(asleep), StoredChunk.excluded.is_(False)

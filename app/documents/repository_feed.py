@@ -30,11 +30,8 @@ class IndexFeed:
 
     async def load_oldest(self) -> dict[str, datetime]:
         """Tenants that have documents, and since when they have the oldest of these."""
-        async with self._database.read() as connection:
-            query = select(Document.tenant_id, func.min(Document.created_at).label("since")).group_by(
-                Document.tenant_id
-            )
-            return {row.tenant_id: row.since for row in await connection.execute(query)}
+        query = select(Document.tenant_id, func.min(Document.created_at).label("since")).group_by(Document.tenant_id)
+        return {row.tenant_id: row.since for row in await self._database.fetch(query)}
 
     async def load_delta(self, tenant: str, held: frozenset[str], terms: int) -> IndexDelta:
         """What an index with the chunks `held` and the first `terms` terms lacks. Raises OutdatedTokens."""
@@ -59,6 +56,5 @@ class IndexFeed:
 
     async def set_indexed(self, tenant: str, revision: int) -> None:
         """Records that the index answers from `revision`; never goes back."""
-        async with self._database.write() as connection:
-            behind = (KbState.tenant_id == tenant) & (KbState.indexed_revision < revision)
-            await connection.execute(update(KbState).where(behind).values(indexed_revision=revision))
+        behind = (KbState.tenant_id == tenant) & (KbState.indexed_revision < revision)
+        await self._database.execute(update(KbState).where(behind).values(indexed_revision=revision))

@@ -84,7 +84,7 @@ class JobRepository:
         """Stores the bytes of a file whose job will be accepted."""
         values = {"tenant_id": key.tenant, "job_id": key.job_id, "number": key.number, "data": data}
         row = insert(_ORIGINAL).values(values | {"created_at": now()})
-        await self._database.transact(lambda connection: connection.execute(row) and None)
+        await self._database.execute(row)
 
     async def accept_job(
         self, tenant: str, job_id: str, files: Sequence[Incoming | RefusedFile], sizes: Sequence[int]
@@ -107,7 +107,7 @@ class JobRepository:
     async def forget_originals(self, tenant: str, job_id: str) -> None:
         """Deletes the bytes of an upload that was not accepted."""
         own = (_ORIGINAL.tenant_id == tenant) & (_ORIGINAL.job_id == job_id)
-        await self._database.transact(lambda connection: connection.execute(delete(_ORIGINAL).where(own)) and None)
+        await self._database.execute(delete(_ORIGINAL).where(own))
 
     async def count_waiting(self, tenant: str) -> tuple[int, int]:
         """Counts the tenant's files that are not settled, and their bytes."""
@@ -134,8 +134,7 @@ class JobRepository:
             where &= files.where(_FILE.state == FileState.FAILED)
         if filters.text:
             where &= files.where(_FILE.path.icontains(filters.text, autoescape=True))
-        async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(_JOB).where(where))).scalar_one()
+        total = await self._database.fetch_value(select(func.count()).select_from(_JOB).where(where))
         return await self._load_jobs(where, tenant, offset, limit), total
 
     async def _load_jobs(self, where: ColumnElement[bool], tenant: str, offset: int, limit: int) -> list[JobRow]:

@@ -65,12 +65,9 @@ class LabelRepository:
 
     async def apply_validity(self) -> list[str]:
         """Takes in and out of the indexes what became valid or invalid since; the tenants of which there was any."""
-        async with self._database.read() as connection:
-            tenants = list(
-                (
-                    await connection.execute(select(Document.tenant_id).where(_match_validity_changed()).distinct())
-                ).scalars()
-            )
+        tenants = await self._database.fetch_values(
+            select(Document.tenant_id).where(_match_validity_changed()).distinct()
+        )
         return [tenant for tenant in tenants if await self._apply_tenant_validity(tenant)]
 
     async def _apply_tenant_validity(self, tenant: str) -> bool:

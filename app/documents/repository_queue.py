@@ -43,8 +43,7 @@ class JobQueue:
 
     async def list_tenants(self) -> list[str]:
         """Lists the tenants that have files to be begun, in no order."""
-        async with self._database.read() as connection:
-            return list((await connection.execute(select(_FILE.tenant_id).where(_match_due()).distinct())).scalars())
+        return await self._database.fetch_values(select(_FILE.tenant_id).where(_match_due()).distinct())
 
     async def claim(self, tenant: str, worker: str) -> tuple[FileKey, Incoming] | None:
         """Claims the next file of a tenant, its job's first; of several jobs the one that got least far."""
@@ -57,8 +56,8 @@ class JobQueue:
         if await _QUEUE.renew(self._database, [astuple(key)], worker, values):
             return True
         is_in = select(_FILE.number).where(key.row, _FILE.state.in_((FileState.INDEXING, FileState.READY)))
-        async with self._database.read() as connection:  # the worker may be about to learn of its commit
-            return (await connection.execute(is_in)).first() is not None
+        # The worker may be about to learn of its commit.
+        return await self._database.fetch_first(is_in) is not None
 
     async def return_file(self, key: FileKey, worker: str, error: dict[str, Any] | None = None) -> None:
         """Returns a file to the queue, at once, or after an error that may pass in 2, 4, 8 … seconds, 5 minutes at
@@ -99,8 +98,7 @@ class JobQueue:
 
     async def settle_indexed(self) -> int:
         """Marks the files that searches find by now, and returns how many that were; those who subscribed are told."""
-        async with self._database.read() as connection:
-            found = (await connection.execute(_select_indexed(_FILE.number).limit(1))).first()
+        found = await self._database.fetch_first(_select_indexed(_FILE.number).limit(1))
         return 0 if found is None else await self._database.transact(_settle_indexed)
 
     async def recover_files(self, worker: str, alone_since: datetime | None) -> None:
@@ -122,7 +120,7 @@ class JobQueue:
                 return
         await self._database.transact(lambda connection: _recover_files(connection, _FILE.state.in_(AT_WORK) & lost))
         dropped = delete(_ORIGINAL).where(abandoned, ~exists().where(of))
-        await self._database.transact(lambda connection: connection.execute(dropped) and None)
+        await self._database.execute(dropped)
 
 
 def record_commit(connection: Connection, report: FileReport, *, key: FileKey, worker: str) -> None:

@@ -99,21 +99,18 @@ class VersionRepository:
         """A version with what was uploaded."""
         where = match_versions(tenant, document_id) & (_VERSION.number == number)
         held = (Content.tenant_id == _VERSION.tenant_id) & (Content.content_hash == _VERSION.content_hash)
-        async with self._database.read() as connection:
-            row = (await connection.execute(select_versions(where, Content.data).join(Content, held))).first()
+        row = await self._database.fetch_first(select_versions(where, Content.data).join(Content, held))
         return None if row is None else StoredVersion(build_version(row), row.data)
 
     async def list_all(self, tenant: str, document_id: str) -> list[VersionRow]:
         """Of a document, the newest first."""
         query = select_versions(match_versions(tenant, document_id)).order_by(_VERSION.number.desc())
-        async with self._database.read() as connection:
-            return [build_version(row) for row in await connection.execute(query)]
+        return [build_version(row) for row in await self._database.fetch(query)]
 
     async def find_previous(self, tenant: str, document_id: str, number: int) -> int:
         """The version before this one, of those that are still there; 0 for the first."""
         query = select(func.max(_VERSION.number)).where(match_versions(tenant, document_id), _VERSION.number < number)
-        async with self._database.read() as connection:
-            return (await connection.execute(query)).scalar_one() or 0
+        return await self._database.fetch_value(query) or 0
 
     async def open(
         self, tenant: str, states: Sequence[VersionState] = UNPUBLISHED, *, offset: int = 0, limit: int = 100
@@ -121,16 +118,14 @@ class VersionRepository:
         """Versions in these states, the latest first, and how many there are in all."""
         where = (_VERSION.tenant_id == tenant) & _VERSION.state.in_(states)
         query = _select_with_documents(where).order_by(_VERSION.created_at.desc(), _VERSION.id)
-        async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(query.subquery()))).scalar_one()
-            return [_open(row) for row in await connection.execute(query.offset(offset).limit(limit))], total
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [_open(row) for row in rows], total
 
     async def list_due(self) -> list[OpenVersion]:
         """Of all tenants, those whose moment has come, in the order of these moments."""
         where = (_VERSION.state == VersionState.SCHEDULED) & (_VERSION.publish_at <= now())
-        async with self._database.read() as connection:
-            query = _select_with_documents(where).order_by(_VERSION.publish_at, _VERSION.number)
-            return [_open(row) for row in await connection.execute(query)]
+        query = _select_with_documents(where).order_by(_VERSION.publish_at, _VERSION.number)
+        return [_open(row) for row in await self._database.fetch(query)]
 
     async def move_version(
         self,
@@ -145,9 +140,8 @@ class VersionRepository:
         """From one of `states` to another that is not published. Raises WrongState."""
         mine = match_versions(tenant, document_id) & (_VERSION.number == number) & _VERSION.state.in_(states)
         values = {"state": to, "publish_at": publish_at} | decision.build_values()
-        async with self._database.write() as connection:
-            if not (await connection.execute(update(_VERSION).where(mine).values(values))).rowcount:
-                raise WrongState(document_id)
+        if not await self._database.execute(update(_VERSION).where(mine).values(values)):
+            raise WrongState(document_id)
 
     async def discard_version(self, tenant: str, document_id: str, number: int) -> None:
         """Deletes a version that never was published, nor is all that its document has. Raises WrongState."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, Field, StrictBool
 
 from app.documents.labels import (
     MAX_CATEGORY_CHARS,
@@ -21,6 +21,7 @@ from app.documents.products import check_version
 from app.documents.repository import DocumentRow
 from app.documents.versions_schemas import VersionOut
 from app.http.fields import CLEANED, TIDIED, Moment
+from app.http.schemas import Page, RequestBody, ResponseBody
 from knowledge.versions import MAX_CHARS
 
 Status = Literal["ready", "indexing"]
@@ -30,7 +31,7 @@ DocumentSort = Literal[
 _MAY_BE_NULL = ("valid_", "product")
 
 
-class DocumentOut(BaseModel):
+class DocumentOut(ResponseBody):
     """A document at the current revision."""
 
     id: str
@@ -60,41 +61,18 @@ class DocumentOut(BaseModel):
 
     @classmethod
     def from_row(cls, row: DocumentRow) -> Self:
-        return cls(
-            id=row.id,
-            name=row.name,
-            path=row.path,
+        return cls.build_from(
+            row,
             folder=row.filing.folder,
             external_id=row.external_id or None,
-            title=row.title,
-            category=row.category,
-            tags=list(row.tags),
-            product=row.product,
-            product_version=row.product_version,
             url=row.url or None,
-            valid_from=row.valid_from,
-            valid_until=row.valid_until,
-            disabled=row.disabled,
             valid=row.live,
-            published=row.published,
-            media_type=row.media_type,
-            size=row.size,
-            content_hash=row.content_hash,
-            version=row.version,
-            chunks=row.chunks,
             status="ready" if row.indexed else "indexing",
-            created_at=row.created_at,
-            updated_at=row.updated_at,
         )
 
 
-class DocumentPage(BaseModel):
+class DocumentPage(Page[DocumentOut]):
     """One page of documents."""
-
-    items: list[DocumentOut]
-    total: int
-    offset: int
-    limit: int
 
 
 class DocumentDetail(BaseModel):
@@ -104,7 +82,7 @@ class DocumentDetail(BaseModel):
     versions: list[VersionOut]
 
 
-class ChunkOut(BaseModel):
+class ChunkOut(ResponseBody):
     """A piece of a document, as it is searched and cited."""
 
     id: str
@@ -117,19 +95,12 @@ class ChunkOut(BaseModel):
     correction: str = Field(description="改成现在这样的修正的编号；没改过时为空")
 
 
-class ChunkPage(BaseModel):
+class ChunkPage(Page[ChunkOut]):
     """One page of a document's chunks, in order."""
 
-    items: list[ChunkOut]
-    total: int
-    offset: int
-    limit: int
 
-
-class DocumentPatch(BaseModel):
+class DocumentPatch(RequestBody):
     """What is to be changed; what is left out stays, and null takes a URL or an end of the validity away."""
-
-    model_config = ConfigDict(extra="forbid")
 
     category: Annotated[str, CLEANED, Field(max_length=MAX_CATEGORY_CHARS)] | None = None
     tags: list[Tag] | None = Field(None, max_length=MAX_TAGS)

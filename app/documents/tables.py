@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import JSON, ForeignKeyConstraint, Index, String, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class KbState(Base):
@@ -120,7 +120,7 @@ class DocumentVersion(Base):
     created_at: Mapped[datetime]
 
     __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "document_id"], ["documents.tenant_id", "documents.id"], ondelete="CASCADE"),
+        delete_with("documents", document_id="id"),
         ForeignKeyConstraint(["tenant_id", "content_hash"], ["contents.tenant_id", "contents.content_hash"]),
         UniqueConstraint("tenant_id", "document_id", "number"),
         Index(None, "tenant_id", "content_hash"),
@@ -151,9 +151,7 @@ class StoredChunk(Base):
     layout: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
 
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "version_id"], ["document_versions.tenant_id", "document_versions.id"], ondelete="CASCADE"
-        ),
+        delete_with("document_versions", version_id="id"),
         Index(None, "tenant_id", "document_id"),
         Index(None, "tenant_id", "version_id"),
     )
@@ -224,9 +222,7 @@ class IngestionFile(Base):
     finished_at: Mapped[datetime | None]
 
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "job_id"], ["ingestion_jobs.tenant_id", "ingestion_jobs.id"], ondelete="CASCADE"
-        ),
+        delete_with("ingestion_jobs", job_id="id"),
         Index(None, "state", "due_at"),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import Field, StrictBool
 
 from app.documents.file_names import build_path, choose_suffix
 from app.documents.job_schemas import JobDetail
@@ -21,6 +21,7 @@ from app.http.deps import AdminTenant, get_caller_name, read_proof
 from app.http.failures import Responses, list_failures
 from app.http.fields import CLEANED, Moment
 from app.http.routes import GuardedRoute
+from app.http.schemas import RequestBody
 from app.idempotency.header import build_retry_key, read_key, run_once
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
@@ -31,10 +32,8 @@ router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["documents"], rou
 _GOING_ON: Responses = {202: {"description": "还在处理：进度看返回的任务", "model": JobDetail}}
 
 
-class UrlImport(BaseModel):
+class UrlImport(RequestBody):
     """What to fetch, and what is said of it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: Annotated[str, CLEANED, Field(min_length=8, max_length=MAX_URL_CHARS, description="网页或文件的网址")]
     path: Annotated[str, CLEANED, Field(max_length=MAX_PATH_CHARS)] = Field(

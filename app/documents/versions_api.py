@@ -63,7 +63,7 @@ async def diff_versions(
     ] = None,
 ) -> DiffOut:
     """What a version changed, by paragraphs of the text as it is read."""
-    return DiffOut.from_diff(await wiring.versions.compare_versions(tenant, document_id, version, against))
+    return DiffOut.model_validate(await wiring.versions.compare_versions(tenant, document_id, version, against))
 
 
 @router.post(f"{_ONE}/submit", responses=list_failures(404, 409))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt
+from pydantic import Field, StrictInt
 
-from app.documents.diff import Diff, LineKind
+from app.documents.diff import LineKind
 from app.documents.repository_version_rows import VersionRow
 from app.documents.repository_versions import OpenVersion
 from app.documents.types import VersionState
 from app.http.fields import CLEANED, WHOLE, Moment
+from app.http.schemas import Page, RequestBody, ResponseBody
 
 MAX_AUTHOR_CHARS = 100
 MAX_REASON_CHARS = 500
@@ -20,7 +21,7 @@ Author = Annotated[str, CLEANED, Field(max_length=MAX_AUTHOR_CHARS, description=
 Reason = Annotated[str, CLEANED, Field(max_length=MAX_REASON_CHARS)]
 
 
-class VersionOut(BaseModel):
+class VersionOut(ResponseBody):
     """One version of a document."""
 
     version: int
@@ -40,14 +41,11 @@ class VersionOut(BaseModel):
 
     @classmethod
     def from_row(cls, row: VersionRow) -> Self:
-        same = {name: getattr(row, name) for name in cls.model_fields if name != "version"}
-        return cls(version=row.number, **same)
+        return cls.build_from(row, version=row.number)
 
 
-class DecisionIn(BaseModel):
+class DecisionIn(RequestBody):
     """Who decides, and what they say."""
-
-    model_config = ConfigDict(extra="forbid")
 
     author: Author = ""
     reason: Reason = Field("", description="意见")
@@ -72,14 +70,14 @@ class RollbackIn(DecisionIn):
     reason: Reason = Field("", description="为什么回滚")
 
 
-class DiffLineOut(BaseModel):
+class DiffLineOut(ResponseBody):
     """A paragraph."""
 
     kind: LineKind = Field(description="same：没变；removed：删去；added：新增")
     text: str
 
 
-class DiffHunkOut(BaseModel):
+class DiffHunkOut(ResponseBody):
     """Changes that stand together, with a paragraph around them that stayed."""
 
     old_start: int = Field(description="第一段在旧版里是第几段，从 1 开始")
@@ -87,7 +85,7 @@ class DiffHunkOut(BaseModel):
     lines: list[DiffLineOut] = Field(description="逐段的改动")
 
 
-class DiffOut(BaseModel):
+class DiffOut(ResponseBody):
     """What a version changed."""
 
     version: int
@@ -97,12 +95,8 @@ class DiffOut(BaseModel):
     hunks: list[DiffHunkOut] = Field(description="改动，按出现的顺序")
     truncated: bool = Field(description="改动太多，只列出了一部分")
 
-    @classmethod
-    def from_diff(cls, diff: Diff) -> Self:
-        return cls.model_validate(diff, from_attributes=True)
 
-
-class OpenVersionOut(BaseModel):
+class OpenVersionOut(ResponseBody):
     """A version that is not published yet, and its document."""
 
     document_id: str
@@ -113,19 +107,8 @@ class OpenVersionOut(BaseModel):
 
     @classmethod
     def from_version(cls, found: OpenVersion) -> Self:
-        return cls(
-            document_id=found.document_id,
-            title=found.title,
-            path=found.path,
-            published=found.published,
-            version=VersionOut.from_row(found.row),
-        )
+        return cls.build_from(found, version=VersionOut.from_row(found.row))
 
 
-class OpenVersionPage(BaseModel):
+class OpenVersionPage(Page[OpenVersionOut]):
     """One page of them, the latest first."""
-
-    items: list[OpenVersionOut]
-    total: int
-    offset: int
-    limit: int

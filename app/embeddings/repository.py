@@ -97,14 +97,13 @@ class DatabaseEmbeddingCache:
 
     async def _drop(self, keys: Sequence[str]) -> None:
         dropped = delete(Embedding).where(Embedding.key.in_(keys))
-        await self._database.transact(lambda connection: connection.execute(dropped) and None)
+        await self._database.execute(dropped)
 
     async def _count_vectors(self, before: int | None) -> int:
         query = select(func.count()).select_from(Embedding)
         if before is not None:
             query = query.where(Embedding.used_on < before)
-        async with self._database.read() as connection:
-            return int((await connection.execute(query)).scalar_one())
+        return int(await self._database.fetch_value(query))
 
     async def _forget(self, before: int) -> int:
         some = select(Embedding.key).where(Embedding.used_on < before).limit(_BATCH)

@@ -52,28 +52,24 @@ class FaqRepository:
         """One page, the last changed first unless `sort` says otherwise, and how many there are in all."""
         where = _match_filters(tenant, filters)
         order = sorted_by(filters.sort, _SORTED)
-        query = _select_entries(where).order_by(*order, Table.updated_at.desc(), Table.id).offset(offset).limit(limit)
-        async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(Table).where(where))).scalar_one()
-            return [_build_entry(row) for row in await connection.execute(query)], total
+        query = _select_entries(where).order_by(*order, Table.updated_at.desc(), Table.id)
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [_build_entry(row) for row in rows], total
 
     async def get(self, tenant: str, id: str) -> Faq | None:
         """The entry of that id."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(_select_entries((Table.tenant_id == tenant) & (Table.id == id)))).first()
-            return _build_entry(row) if row else None
+        row = await self._database.fetch_first(_select_entries((Table.tenant_id == tenant) & (Table.id == id)))
+        return _build_entry(row) if row else None
 
     async def load_first(self, tenant: str, filters: FaqFilters, limit: int) -> list[Faq]:
         """The first `limit` entries, in the order in which they were written."""
         query = _select_entries(_match_filters(tenant, filters)).order_by(Table.created_at, Table.id).limit(limit)
-        async with self._database.read() as connection:
-            return [_build_entry(row) for row in await connection.execute(query)]
+        return [_build_entry(row) for row in await self._database.fetch(query)]
 
     async def load_published(self, tenant: str) -> dict[str, int]:
         """The entries that answer customers, with the revision that brought each."""
         query = select(Table.id, Table.revision).where(Table.tenant_id == tenant, Table.state == FaqState.PUBLISHED)
-        async with self._database.read() as connection:
-            return {row.id: row.revision for row in await connection.execute(query)}
+        return {row.id: row.revision for row in await self._database.fetch(query)}
 
     async def load_entries(self, tenant: str, ids: Sequence[str]) -> list[Faq]:
         """The entries of these ids that are there."""
@@ -86,8 +82,7 @@ class FaqRepository:
 
     async def load_owners(self, tenant: str, keys: Sequence[str]) -> dict[str, str]:
         """Which entry each wording belongs to, of those that belong to any."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(load_owners, tenant, keys)
+        return await self._database.run_in_reader(load_owners, tenant, keys)
 
 
 def count(connection: Connection, tenant: str) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from app.conversations.schemas import ButtonOut
 from app.faqs.rules import MAX_BUTTONS, MAX_LABEL_CHARS, MAX_QUESTION_CHARS, MAX_URL_CHARS, MAX_VARIANTS
 from app.faqs.types import FaqDraft, FaqState
 from app.http.fields import CLEANED, VISIBLE
+from app.http.schemas import Page, RequestBody, ResponseBody
 from knowledge.chunking import MAX_ANSWER_CHARS
 
 Wording = Annotated[str, CLEANED, Field(max_length=MAX_QUESTION_CHARS)]
@@ -47,10 +48,8 @@ class FaqButtonIn(BaseModel):
     message: Annotated[Wording, Field(description="替顾客发送的话；与 url 二者取一")] = ""
 
 
-class FaqIn(BaseModel):
+class FaqIn(RequestBody):
     """An entry as it is written."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: Annotated[
         str,
@@ -77,10 +76,8 @@ class FaqIn(BaseModel):
         return FaqDraft(self.question, self.answer, tuple(self.variants), buttons, self.draft)
 
 
-class FaqOut(BaseModel):
+class FaqOut(ResponseBody):
     """An entry as it is kept."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     question: str = Field(description="标准问法")
@@ -95,29 +92,20 @@ class FaqOut(BaseModel):
     updated_at: datetime
 
 
-class FaqPage(BaseModel):
+class FaqPage(Page[FaqOut]):
     """One page of entries; `total` counts all."""
 
-    items: list[FaqOut]
-    total: int
-    offset: int
-    limit: int
 
-
-class FaqRefusedRow(BaseModel):
+class FaqRefusedRow(ResponseBody):
     """A row that was not taken."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     row: int = Field(description="表格里的行号")
     field: str = Field(description="哪一项有问题；整行的问题为空")
     message: str = Field(description="没有收下的原因")
 
 
-class FaqImportOut(BaseModel):
+class FaqImportOut(ResponseBody):
     """What became of a file, or would become of it."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     added: int = Field(description="新增了几条")
     changed: int = Field(description="改写了几条")

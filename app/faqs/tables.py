@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKeyConstraint, Index, String
+from sqlalchemy import JSON, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class FaqRow(Base):
@@ -44,6 +44,6 @@ class FaqWordingRow(Base):
     faq_id: Mapped[str] = mapped_column(String(32))
 
     __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "faq_id"], ["faqs.tenant_id", "faqs.id"], ondelete="CASCADE"),
+        delete_with("faqs", faq_id="id"),
         Index(None, "tenant_id", "faq_id"),
     )

@@ -78,8 +78,7 @@ class GapRepository:
     async def count_states(self, tenant: str) -> dict[GapState, int]:
         """Returns how many gaps there are in each state."""
         query = select(GapRow.state, func.count()).where(GapRow.tenant_id == tenant).group_by(GapRow.state)
-        async with self._database.read() as connection:
-            return {GapState(state): count for state, count in await connection.execute(query)}
+        return {GapState(state): count for state, count in await self._database.fetch(query)}
 
     async def list_misses(self, tenant: str, gap_id: str, limit: int) -> list[Miss]:
         """Returns the questions of a gap, including those of the gaps merged into it, the latest first."""
@@ -103,9 +102,8 @@ class GapRepository:
             .order_by(turn.id, earlier.number)
         )
         found: dict[str, list[EarlierTurn]] = {}
-        async with self._database.read() as connection:
-            for id, question, reply, outcome in await connection.execute(query):
-                found.setdefault(id, []).append(EarlierTurn(_shorten(question), _shorten(reply), outcome))
+        for id, question, reply, outcome in await self._database.fetch(query):
+            found.setdefault(id, []).append(EarlierTurn(_shorten(question), _shorten(reply), outcome))
         return found
 
     async def list_events(self, tenant: str, gap_id: str) -> list[GapEvent]:
@@ -114,8 +112,7 @@ class GapRepository:
         query = select(table.event, table.actor, table.note, table.at).where(
             table.tenant_id == tenant, table.gap_id == gap_id
         )
-        async with self._database.read() as connection:
-            return [GapEvent(*row) for row in await connection.execute(query.order_by(table.number))]
+        return [GapEvent(*row) for row in await self._database.fetch(query.order_by(table.number))]
 
 
 def list_latest(connection: Connection, tenant: str, limit: int) -> list[Gap]:

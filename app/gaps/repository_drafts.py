@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from app.db.engine import Database, insert_into
+from app.db.engine import Database, build_upsert
 from app.desk.tables import DeskMessageRow, DeskSessionRow, DeskSolution
 from app.desk.types import Sender
 from app.gaps.repository_misses import NOT_STAFF
@@ -29,8 +29,7 @@ class DraftRepository:
 
     async def get_draft(self, tenant: str, gap_id: str) -> GapDraft | None:
         """Returns the draft of a gap; None where there is none."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(find_draft, tenant, gap_id)
+        return await self._database.run_in_reader(find_draft, tenant, gap_id)
 
     async def find_staff_words(self, tenant: str, misses: Sequence[Miss]) -> tuple[str, DraftOrigin]:
         """Finds what staff answered to these questions, without personal data: a solution of the desk, else the answer
@@ -39,23 +38,16 @@ class DraftRepository:
         Returns:
             The text, empty where there is none, and where it comes from.
         """
-        async with self._database.read() as connection:
-            return await connection.run_sync(_find_staff_words, tenant, misses)
+        return await self._database.run_in_reader(_find_staff_words, tenant, misses)
 
     async def is_second_person_required(self, tenant: str) -> bool:
         """Whether another person than the author has to approve a draft."""
         query = select(GapPolicyRow.two_persons).where(GapPolicyRow.tenant_id == tenant)
-        async with self._database.read() as connection:
-            return bool((await connection.execute(query)).scalar())
+        return bool(await self._database.fetch_value(query))
 
     async def require_two_persons(self, tenant: str, required: bool) -> None:
         """Sets what `is_second_person_required` returns."""
-
-        def work(connection: Connection) -> None:
-            row = insert_into(connection, GapPolicyRow).values(tenant_id=tenant, two_persons=required)
-            connection.execute(row.on_conflict_do_update(index_elements=["tenant_id"], set_={"two_persons": required}))
-
-        await self._database.transact(work)
+        await self._database.put_row(GapPolicyRow, {"tenant_id": tenant, "two_persons": required})
 
 
 def find_draft(connection: Connection, tenant: str, gap_id: str) -> GapDraft | None:
@@ -76,9 +68,8 @@ def list_published(connection: Connection, tenant: str) -> set[str]:
 
 def save_draft(connection: Connection, tenant: str, gap_id: str, draft: GapDraft) -> None:
     """Stores the draft of a gap in place of the one before."""
-    values = asdict(draft) | {"variants": list(draft.variants)}
-    row = insert_into(connection, GapDraftRow).values(tenant_id=tenant, gap_id=gap_id, **values)
-    connection.execute(row.on_conflict_do_update(index_elements=["tenant_id", "gap_id"], set_=values))
+    row = {"tenant_id": tenant, "gap_id": gap_id} | asdict(draft) | {"variants": list(draft.variants)}
+    connection.execute(build_upsert(connection, GapDraftRow, row))
 
 
 def redirect_merged(connection: Connection, tenant: str, gap_id: str, into: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from app.db import outbox
 from app.db.base import match_keys
@@ -55,10 +55,8 @@ class UnansweredRepository:
             own &= table.outcome == outcome
         order = (table.count.desc(),) if often else ()
         query = select(*columns).where(own).order_by(*order, table.last_seen.desc(), table.question_hash)
-        async with self._database.read() as connection:
-            rows = [UnansweredQuestion(*row) for row in await connection.execute(query.limit(limit).offset(offset))]
-            total = (await connection.execute(select(func.count()).select_from(table).where(own))).scalar_one()
-        return rows, total
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [UnansweredQuestion(*row) for row in rows], total
 
 
 def count_questions(connection: Connection, events: Sequence[PendingEvent]) -> None:

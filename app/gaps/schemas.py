@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import Field, StrictBool
 
 from agents.types import Outcome
 from app.faqs.rules import MAX_QUESTION_CHARS, MAX_VARIANTS
@@ -13,10 +13,11 @@ from app.gaps.miner import MiningOptions
 from app.gaps.types import DraftOrigin, Gap, GapDraft, GapState, MissReason
 from app.gaps.workbench import GapDetail
 from app.http.fields import CLEANED
+from app.http.schemas import Page, RequestBody, ResponseBody
 from knowledge.chunking import MAX_ANSWER_CHARS
 
 
-class GapOut(BaseModel):
+class GapOut(ResponseBody):
     """One gap: a cluster of questions that customers were not helped with, without personal data."""
 
     id: str
@@ -38,48 +39,26 @@ class GapOut(BaseModel):
 
     @classmethod
     def from_gap(cls, gap: Gap) -> Self:
-        counts = gap.counts
-        return cls(
-            id=gap.id,
-            state=gap.state,
-            question=gap.question,
-            asked=counts.asked,
-            customers=counts.customers,
-            week=counts.week,
-            week_before=counts.week_before,
-            handoffs=counts.handoffs,
-            reasons=dict(counts.reasons),
-            first_seen=counts.first_seen,
-            last_seen=counts.last_seen,
-            merged_into=gap.merged_into,
-            updated_at=gap.updated_at,
-        )
+        own = {name: getattr(gap, name) for name in ("id", "state", "question", "merged_into", "updated_at")}
+        return cls.build_from(gap.counts, **own, reasons=dict(gap.counts.reasons))
 
 
-class GapPage(BaseModel):
+class GapPage(Page[GapOut]):
     """One page; `total` counts all that match, `states` all there are."""
 
-    items: list[GapOut]
-    total: int
-    offset: int
-    limit: int
     states: dict[GapState, int] = Field(description="各状态各有多少")
 
 
-class EarlierTurnOut(BaseModel):
+class EarlierTurnOut(ResponseBody):
     """A turn before the question."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     question: str
     reply: str
     outcome: Outcome
 
 
-class MissOut(BaseModel):
+class MissOut(ResponseBody):
     """One question of a gap."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     question: str
     reason: MissReason = Field(
@@ -95,10 +74,8 @@ class MissOut(BaseModel):
     before: list[EarlierTurnOut] = Field(description="这一句之前的两轮")
 
 
-class NearOut(BaseModel):
+class NearOut(ResponseBody):
     """What the knowledge base holds that comes nearest."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     document_id: str
     title: str
@@ -107,10 +84,8 @@ class NearOut(BaseModel):
     probability: float
 
 
-class GapEventOut(BaseModel):
+class GapEventOut(ResponseBody):
     """Something that was done."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     event: str
     actor: str = Field(description="谁做的；系统自己做的为空")
@@ -118,10 +93,8 @@ class GapEventOut(BaseModel):
     at: datetime
 
 
-class GapDraftOut(BaseModel):
+class GapDraftOut(ResponseBody):
     """The answer as it is written."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     question: str = Field(description="标准问法")
     answer: str = Field(description="原样给顾客的回答；还没有则为空")
@@ -147,12 +120,7 @@ class GapDetailOut(GapOut):
     def from_detail(cls, detail: GapDetail, draft: GapDraft | None) -> Self:
         values = GapOut.from_gap(detail.gap).model_dump()
         questions = [
-            MissOut.model_validate(
-                {name: getattr(miss, name) for name in MissOut.model_fields if name != "before"}
-                | {"before": detail.before.get(miss.turn_id or "", [])},
-                from_attributes=True,
-            )
-            for miss in detail.misses
+            MissOut.build_from(miss, before=detail.before.get(miss.turn_id or "", [])) for miss in detail.misses
         ]
         near = [NearOut.model_validate(one) for one in detail.near]
         history = [GapEventOut.model_validate(event) for event in detail.history]
@@ -164,10 +132,8 @@ class MineIn(MiningOptions):
     """What a run looks at."""
 
 
-class GapDraftIn(BaseModel):
+class GapDraftIn(RequestBody):
     """A draft as somebody writes it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_QUESTION_CHARS, description="标准问法")]
     answer: Annotated[str, CLEANED, Field(max_length=MAX_ANSWER_CHARS, description="原样给顾客的回答")]
@@ -180,25 +146,19 @@ class GapDraftIn(BaseModel):
     ) = None
 
 
-class GapStepIn(BaseModel):
+class GapStepIn(RequestBody):
     """A word on what is done."""
-
-    model_config = ConfigDict(extra="forbid")
 
     note: Annotated[str, CLEANED, Field(max_length=500, description="意见，记入历史")] = ""
 
 
-class GapMergeIn(BaseModel):
+class GapMergeIn(RequestBody):
     """Where to."""
-
-    model_config = ConfigDict(extra="forbid")
 
     into: Annotated[str, Field(min_length=1, max_length=32, description="并入哪个缺口")]
 
 
-class GapPolicy(BaseModel):
+class GapPolicy(RequestBody):
     """How a tenant reviews."""
-
-    model_config = ConfigDict(extra="forbid")
 
     two_persons: StrictBool = Field(description="写草稿的人（密钥）不能自己审核通过")

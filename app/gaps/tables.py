@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKeyConstraint, Index, String
+from sqlalchemy import Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class KnowledgeGap(Base):
@@ -61,8 +61,8 @@ class GapItemRow(Base):
     asked_at: Mapped[datetime]
 
     __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "turn_id"], ["turns.tenant_id", "turns.id"], ondelete="CASCADE"),
-        ForeignKeyConstraint(["tenant_id", "gap_id"], ["gaps.tenant_id", "gaps.id"], ondelete="CASCADE"),
+        delete_with("turns", turn_id="id"),
+        delete_with("gaps", gap_id="id"),
         Index(None, "tenant_id", "gap_id"),
         Index(None, "tenant_id", "turn_id"),
         Index(None, "tenant_id", "session_id"),
@@ -82,7 +82,7 @@ class GapEventRow(Base):
     note: Mapped[str]
     at: Mapped[datetime]
 
-    __table_args__ = (ForeignKeyConstraint(["tenant_id", "gap_id"], ["gaps.tenant_id", "gaps.id"], ondelete="CASCADE"),)
+    __table_args__ = (delete_with("gaps", gap_id="id"),)
 
 
 class GapDraftRow(Base):
@@ -100,7 +100,7 @@ class GapDraftRow(Base):
     approver: Mapped[str] = mapped_column(String(64))
     faq_id: Mapped[str] = mapped_column(String(32))
 
-    __table_args__ = (ForeignKeyConstraint(["tenant_id", "gap_id"], ["gaps.tenant_id", "gaps.id"], ondelete="CASCADE"),)
+    __table_args__ = (delete_with("gaps", gap_id="id"),)
 
 
 class GapPolicyRow(Base):

@@ -6,21 +6,20 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agents.types import Outcome
 from app.gaps.parts import Wiring
 from app.http.deps import StaffTenant
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
+from app.http.schemas import ResponseBody
 
 router = APIRouter(prefix="/api/v1/knowledge", tags=["gaps"], route_class=GuardedRoute)
 
 
-class UnansweredOut(BaseModel):
+class UnansweredOut(ResponseBody):
     """One question, without personal data, however often it was asked."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     question: str

@@ -27,8 +27,7 @@ class ContactHistory:
         """What was said last, the latest first."""
         own = (StoredTurn.tenant_id == tenant) & StoredTurn.session_id.in_(sessions)
         query = select(StoredTurn.question).where(own).order_by(StoredTurn.created_at.desc()).limit(count)
-        async with self._database.read() as connection:
-            return list((await connection.execute(query)).scalars())
+        return await self._database.fetch_values(query)
 
     async def load_period(self, tenant: str, sessions: Sequence[str]) -> tuple[datetime, datetime]:
         """When the first of the conversations began, and when the last one was last written into."""
@@ -45,8 +44,7 @@ class ContactHistory:
             mine |= (Ticket.user_id == caller) & Ticket.verified
         columns = Ticket.number, Ticket.subject, Ticket.state, Ticket.priority, Ticket.updated_at
         query = select(*columns).where(Ticket.tenant_id == tenant, mine).order_by(Ticket.updated_at.desc()).limit(MOST)
-        async with self._database.read() as connection:
-            return [ContactTicket(*row) for row in await connection.execute(query)]
+        return [ContactTicket(*row) for row in await self._database.fetch(query)]
 
     async def list_notes(self, tenant: str, sessions: Sequence[str]) -> list[ContactNote]:
         """What colleagues wrote down."""
@@ -59,8 +57,7 @@ class ContactHistory:
             .order_by(table.created_at.desc())
             .limit(MOST)
         )
-        async with self._database.read() as connection:
-            return [ContactNote(*row) for row in await connection.execute(query)]
+        return [ContactNote(*row) for row in await self._database.fetch(query)]
 
     async def list_votes(self, tenant: str, sessions: Sequence[str]) -> list[ContactVote]:
         """What the customer thought of replies."""
@@ -72,5 +69,4 @@ class ContactHistory:
             .order_by(Feedback.created_at.desc())
             .limit(MOST)
         )
-        async with self._database.read() as connection:
-            return [ContactVote(*row) for row in await connection.execute(query)]
+        return [ContactVote(*row) for row in await self._database.fetch(query)]

@@ -27,8 +27,7 @@ class SavedViews:
         mine = Table.agent_id.in_(["", agent_id])
         columns = Table.id, Table.agent_id, Table.name, Table.filter, Table.created_at
         query = select(*columns).where(Table.tenant_id == tenant, mine).order_by(Table.name, Table.id)
-        async with self._database.read() as connection:
-            return [SavedView(*row) for row in await connection.execute(query)]
+        return [SavedView(*row) for row in await self._database.fetch(query)]
 
     async def add(self, tenant: str, agent_id: str, name: str, wanted: dict[str, Any]) -> SavedView | None:
         """Keeps a view; None where the tenant has MOST."""
@@ -43,6 +42,4 @@ class SavedViews:
 
     async def drop(self, tenant: str, id: str) -> bool:
         """Deletes a view, whether it was there."""
-        async with self._database.write() as connection:
-            gone = await connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.id == id))
-        return gone.rowcount == 1
+        return await self._database.execute(delete(Table).where(Table.tenant_id == tenant, Table.id == id)) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import BaseModel, Field, StrictBool, StrictInt
 
 from agents.types import Outcome
 from app.contacts.schemas import CustomerOut, VisitOut
@@ -13,13 +13,12 @@ from app.desk.schemas import AgentId, Label, MaybeAgentId
 from app.desk.types import State
 from app.history.types import Standing
 from app.http.fields import CLEANED, WHOLE, Moment
+from app.http.schemas import RequestBody, ResponseBody
 from app.transcripts.types import Rating
 
 
-class FoundOut(BaseModel):
+class FoundOut(ResponseBody):
     """A conversation that was found."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     session_id: str
     channel: str
@@ -34,7 +33,7 @@ class FoundOut(BaseModel):
     updated_at: datetime
     snippet: str = Field(description="找到的那句话，前后各一点；不是按话找到的为空")
     customer: CustomerOut | None = None
-    labels: list[str] = []
+    labels: list[str] = Field([])
 
 
 class HistoryPage(BaseModel):
@@ -44,10 +43,8 @@ class HistoryPage(BaseModel):
     total: int = Field(description="共有几个；超过 1000 个时为 1000")
 
 
-class ViewFilter(BaseModel):
+class ViewFilter(RequestBody):
     """Which conversations a view shows; the same as the search takes, the customer left out. days: as far back."""
-
-    model_config = ConfigDict(extra="forbid")
 
     q: Annotated[str, CLEANED, Field(max_length=200)] = ""
     label: Annotated[str, CLEANED, Field(max_length=32)] = ""
@@ -60,10 +57,8 @@ class ViewFilter(BaseModel):
     days: Annotated[StrictInt, Field(ge=1, le=3650), WHOLE] | None = Field(None, description="最近几天的")
 
 
-class ViewIn(BaseModel):
+class ViewIn(RequestBody):
     """A search to be kept."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: Label
     filter: ViewFilter
@@ -87,10 +82,8 @@ class ViewList(BaseModel):
     views: list[ViewOut]
 
 
-class ContactTicketOut(BaseModel):
+class ContactTicketOut(ResponseBody):
     """A ticket of a customer."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     number: str
     subject: str
@@ -99,10 +92,8 @@ class ContactTicketOut(BaseModel):
     updated_at: datetime
 
 
-class ContactNoteOut(BaseModel):
+class ContactNoteOut(ResponseBody):
     """What a colleague wrote down."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     session_id: str
     name: str
@@ -110,10 +101,8 @@ class ContactNoteOut(BaseModel):
     created_at: datetime
 
 
-class ContactVoteOut(BaseModel):
+class ContactVoteOut(ResponseBody):
     """A vote on a reply."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     session_id: str
     question: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint
+from sqlalchemy import Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class ConversationTextRow(Base):
@@ -28,9 +28,7 @@ class ConversationTextRow(Base):
     terms: Mapped[str]
 
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["conversations.tenant_id", "conversations.session_id"], ondelete="CASCADE"
-        ),
+        delete_with("conversations", session_id="session_id"),
         UniqueConstraint("row"),
     )
 

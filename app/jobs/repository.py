@@ -30,8 +30,7 @@ class RunRepository:
     async def count_open(self, tenant: str) -> int:
         """Counts the tenant's runs that are queued or running."""
         query = select(func.count()).where(_RUN.tenant_id == tenant, _RUN.state.in_(OPEN))
-        async with self._database.read() as connection:
-            return (await connection.execute(query)).scalar_one()
+        return int(await self._database.fetch_value(query))
 
     async def add(self, tenant: str, kind: str, parameters: dict[str, Any]) -> JobRun:
         """A new run, or the one that is queued or running with the same parameters."""
@@ -68,10 +67,9 @@ class RunRepository:
         where = _RUN.tenant_id == tenant
         if kind:
             where &= _RUN.kind == kind
-        async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(_RUN).where(where))).scalar_one()
-        query = select(*_COLUMNS).where(where).order_by(_RUN.id.desc()).offset(offset).limit(limit)
-        return await self._load_runs(query), total
+        query = select(*_COLUMNS).where(where).order_by(_RUN.id.desc())
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [_run(row) for row in rows], total
 
     async def load_latest(self, tenant: str) -> dict[str, JobRun]:
         """Loads the last run of each kind."""
@@ -94,8 +92,7 @@ class RunRepository:
         return await self._database.transact(work)
 
     async def _load_runs(self, query: Select[Any]) -> list[JobRun]:
-        async with self._database.read() as connection:
-            return [_run(row) for row in await connection.execute(query)]
+        return [_run(row) for row in await self._database.fetch(query)]
 
 
 def build_key(kind: str, parameters: dict[str, Any]) -> str:

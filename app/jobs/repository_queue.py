@@ -77,9 +77,8 @@ class RunQueue:
         the leases tell.
         """
         lost = _RUN.busy.is_not(None) & _QUEUE.match_lost(worker, alone=alone)
-        async with self._database.read() as connection:
-            if (await connection.execute(select(_RUN.id).where(lost).limit(1))).first() is None:
-                return
+        if await self._database.fetch_first(select(_RUN.id).where(lost).limit(1)) is None:
+            return
         await self._database.transact(lambda connection: _recover_runs(connection, lost))
 
     async def _release_run(self, queue: LeasedQueue, run: ClaimedRun, worker: str, values: dict[str, Any]) -> bool:

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from app.db.base import now
+from app.http.schemas import Page, RequestBody, ResponseBody
 from app.jobs.schedule import LastTick, PeriodicJob
 from app.jobs.types import Daily, Every, JobKind, JobRun, RunState, Schedule
 
 MAX_PARAMETERS = 50
 
 
-class RunIn(BaseModel):
+class RunIn(RequestBody):
     """What a run is to be about."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    parameters: Annotated[
-        dict[str, Any], Field(max_length=MAX_PARAMETERS, description="参数，见该任务的 parameters；没有时为空")
-    ] = {}
+    parameters: dict[str, Any] = Field(
+        {}, max_length=MAX_PARAMETERS, description="参数，见该任务的 parameters；没有时为空"
+    )
 
 
 class JobError(BaseModel):
@@ -31,7 +30,7 @@ class JobError(BaseModel):
     message: str = Field(description="中文说明")
 
 
-class JobRunOut(BaseModel):
+class JobRunOut(ResponseBody):
     """A run of a job."""
 
     id: str
@@ -50,12 +49,8 @@ class JobRunOut(BaseModel):
 
     @classmethod
     def from_run(cls, run: JobRun) -> Self:
-        error = JobError(**run.error) if run.error else None
-        named = ("id", "kind", "parameters", "state", "done", "total", "result", "scheduled")
-        times = ("created_at", "started_at", "finished_at")
-        values = {name: getattr(run, name) for name in (*named, *times)}
         duration = run.compute_duration(now())
-        return cls(**values, error=error, duration=None if duration is None else round(duration, 3))
+        return cls.build_from(run, error=run.error or None, duration=None if duration is None else round(duration, 3))
 
 
 class ScheduleOut(BaseModel):
@@ -123,10 +118,5 @@ class JobKindList(BaseModel):
     housekeeping: list[HousekeepingOut] = Field(description="服务自己的日常维护，不能触发；记在各进程的内存里")
 
 
-class JobRunPage(BaseModel):
+class JobRunPage(Page[JobRunOut]):
     """One page of runs, the latest first."""
-
-    items: list[JobRunOut]
-    total: int
-    offset: int
-    limit: int

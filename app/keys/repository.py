@@ -159,20 +159,19 @@ class KeyRepository:
     ) -> str:
         """Stores a key and returns its id. origins: of the web pages that may use it."""
         key_id = secrets.token_hex(6)
-        async with self._database.write() as connection:
-            row = insert(ApiKey).values(
-                tenant_id=tenant,
-                id=key_id,
-                name=name,
-                role=role.value,
-                digest=digest,
-                created_at=now(),
-                origins=list(origins),
-                expires_at=expires_at,
-                scopes=[scope.value for scope in scopes],
-                filter=bound_to.stated_fields,
-            )
-            await connection.execute(row)
+        row = insert(ApiKey).values(
+            tenant_id=tenant,
+            id=key_id,
+            name=name,
+            role=role.value,
+            digest=digest,
+            created_at=now(),
+            origins=list(origins),
+            expires_at=expires_at,
+            scopes=[scope.value for scope in scopes],
+            filter=bound_to.stated_fields,
+        )
+        await self._database.execute(row)
         return key_id
 
     async def list_all(self, tenant: str | None = None) -> list[KeyRow]:
@@ -180,8 +179,7 @@ class KeyRepository:
         query = select(*_ROW).order_by(ApiKey.created_at)
         if tenant is not None:
             query = query.where(ApiKey.tenant_id == tenant)
-        async with self._database.read() as connection:
-            return [_build_row(row) for row in await connection.execute(query)]
+        return [_build_row(row) for row in await self._database.fetch(query)]
 
     async def load_page(
         self, tenant: str, wanted: KeyFilter, limit: int, offset: int, sort: str = ""
@@ -198,24 +196,20 @@ class KeyRepository:
             where.append(states[wanted.state])
         usual = case((states[KeyState.VALID], 0), else_=1), ApiKey.created_at.desc(), ApiKey.id
         order = *sorted_by(sort, _SORTED), *usual
-        query = select(*_ROW).where(*where).order_by(*order).limit(limit).offset(offset)
-        async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(ApiKey).where(*where))).scalar_one()
-            return [_build_row(row) for row in await connection.execute(query)], total
+        query = select(*_ROW).where(*where).order_by(*order)
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [_build_row(row) for row in rows], total
 
     async def get(self, tenant: str, key_id: str) -> KeyRow | None:
         """A tenant's key of that id."""
-        async with self._database.read() as connection:
-            query = select(*_ROW).where(ApiKey.tenant_id == tenant, ApiKey.id == key_id)
-            row = (await connection.execute(query)).first()
+        query = select(*_ROW).where(ApiKey.tenant_id == tenant, ApiKey.id == key_id)
+        row = await self._database.fetch_first(query)
         return None if row is None else _build_row(row)
 
     async def change_key(self, tenant: str, key_id: str, values: Mapping[str, Any]) -> bool:
         """Writes columns of a key that was not revoked, whether there is one."""
-        async with self._database.write() as connection:
-            valid = (ApiKey.tenant_id == tenant) & (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
-            done = await connection.execute(update(ApiKey).where(valid).values(**values, changed_at=now()))
-        return done.rowcount > 0
+        valid = (ApiKey.tenant_id == tenant) & (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
+        return await self._database.execute(update(ApiKey).where(valid).values(**values, changed_at=now())) > 0
 
     async def rotate_key(self, key_id: str, digest: str, until: datetime, tenant: str | None = None) -> bool:
         """Gives a valid key another secret; the one before works until then, and what was before that ends. Whether
@@ -225,33 +219,25 @@ class KeyRepository:
         if tenant is not None:
             mine &= ApiKey.tenant_id == tenant
         values = {"previous_digest": ApiKey.digest, "previous_until": until, "digest": digest, "changed_at": now()}
-        async with self._database.write() as connection:
-            done = await connection.execute(update(ApiKey).where(mine).values(values))
-        return done.rowcount > 0
+        return await self._database.execute(update(ApiKey).where(mine).values(values)) > 0
 
     async def expire_key(self, key_id: str, moment: datetime | None) -> bool:
         """Sets when a key ends, of any tenant; None for never. Whether there is one that was not revoked."""
-        async with self._database.write() as connection:
-            mine = (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
-            done = await connection.execute(update(ApiKey).where(mine).values(expires_at=moment, changed_at=now()))
-        return done.rowcount > 0
+        mine = (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
+        return await self._database.execute(update(ApiKey).where(mine).values(expires_at=moment, changed_at=now())) > 0
 
     async def mark_used(self, keys: Collection[str], moment: datetime) -> None:
         """Notes that keys were used; what another process noted later stays."""
         table = ApiKey
         older = table.id.in_(keys) & (table.last_used_at.is_(None) | (table.last_used_at < moment))
-        await self._database.transact(
-            lambda connection: connection.execute(update(table).where(older).values(last_used_at=moment)), durable=False
-        )
+        await self._database.execute(update(table).where(older).values(last_used_at=moment), durable=False)
 
     async def revoke_key(self, key_id: str, tenant: str | None = None) -> bool:
         """Ends a key for good, of any tenant unless told. False when there is no valid key of that id."""
-        async with self._database.write() as connection:
-            valid: ColumnElement[bool] = (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
-            if tenant is not None:
-                valid &= ApiKey.tenant_id == tenant
-            done = await connection.execute(update(ApiKey).where(valid).values(revoked_at=now()))
-        return done.rowcount > 0
+        valid: ColumnElement[bool] = (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
+        if tenant is not None:
+            valid &= ApiKey.tenant_id == tenant
+        return await self._database.execute(update(ApiKey).where(valid).values(revoked_at=now())) > 0
 
 
 def _build_row(row: Any) -> KeyRow:

@@ -11,6 +11,7 @@ from app.auth.principal import Role
 from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.http.fields import CLEANED, Moment
+from app.http.schemas import Page, RequestBody, ResponseBody
 from app.keys.repository import KeyRow, KeyState
 from app.keys.rules import GRACE_HOURS, MAX_GRACE_HOURS, MAX_NAME_CHARS, MAX_ORIGINS, check_grace
 from app.search.filter_requests import FilterIn
@@ -57,10 +58,8 @@ class KeyIn(BaseModel):
     filter: FilterIn | None = Field(None, description=_FILTER)
 
 
-class KeyPatch(BaseModel):
+class KeyPatch(RequestBody):
     """What is to be changed; what is left out stays."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: Name | None = Field(None, description="给人看的用途说明")
     origins: list[Origin] | None = Field(
@@ -70,10 +69,8 @@ class KeyPatch(BaseModel):
     filter: FilterIn | None = Field(None, description=f"{_FILTER}；null 为不限")
 
 
-class KeyRotation(BaseModel):
+class KeyRotation(RequestBody):
     """How a key gets another secret."""
-
-    model_config = ConfigDict(extra="forbid")
 
     grace_hours: StrictFloat = Field(
         GRACE_HOURS, ge=0, le=MAX_GRACE_HOURS, description="原来的密钥还能用多少小时；0 为立即失效"
@@ -85,7 +82,7 @@ class KeyRotation(BaseModel):
         return check_grace(self.grace_hours)
 
 
-class KeyOut(BaseModel):
+class KeyOut(ResponseBody):
     """A key, without itself."""
 
     id: str
@@ -105,14 +102,8 @@ class KeyOut(BaseModel):
     @classmethod
     def from_row(cls, row: KeyRow, own: str) -> Self:
         """own: the id of the key of the request."""
-        made = {
-            "origins": list(row.origins),
-            "scopes": list(row.scopes),
-            "filter": row.bound_to.stated_fields or None,
-            "current": row.id == own,
-            "state": row.get_state(now()),
-        }
-        return cls.model_validate(made | {name: getattr(row, name) for name in KeyOut.model_fields if name not in made})
+        filter = row.bound_to.stated_fields or None
+        return cls.build_from(row, filter=filter, current=row.id == own, state=row.get_state(now()))
 
 
 class KeyCreated(KeyOut):
@@ -121,11 +112,7 @@ class KeyCreated(KeyOut):
     key: str = Field(description="密钥，只在创建或轮换时返回这一次")
 
 
-class KeyPage(BaseModel):
+class KeyPage(Page[KeyOut]):
     """The valid ones first."""
 
-    items: list[KeyOut]
-    total: int
-    offset: int
-    limit: int
     environment_key: bool = Field(description="另有环境变量 API_KEY 里的管理员密钥，不在列表里")

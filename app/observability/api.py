@@ -12,6 +12,7 @@ from app.errors import Forbidden, NotFound
 from app.http.deps import AdminTenant, Wired
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
+from app.http.schemas import ResponseBody
 from knowledge.breaker import Breaker, BreakerState
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ Wiring = Wired[Parts]
 router = APIRouter(prefix="/api/v1/observability", tags=["observability"], route_class=GuardedRoute)
 
 
-class BreakerOut(BaseModel):
+class BreakerOut(ResponseBody):
     """The circuit breaker of a model elsewhere, in the process that answers."""
 
     name: str = Field(
@@ -45,14 +46,7 @@ class BreakerOut(BaseModel):
 
     @classmethod
     def from_breaker(cls, breaker: Breaker) -> Self:
-        return cls(
-            name=breaker.name,
-            model=breaker.model,
-            state=breaker.state,
-            failures=breaker.failures,
-            opened=breaker.opened,
-            retry_in_seconds=round(breaker.retry_in, 3),
-        )
+        return cls.build_from(breaker, retry_in_seconds=round(breaker.retry_in, 3))
 
 
 class BreakersOut(BaseModel):

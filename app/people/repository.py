@@ -39,8 +39,7 @@ class PeopleRepository:
     async def list_people(self, tenant: str) -> list[Person]:
         """All accounts, by their names."""
         query = select(*COLUMNS).where(Table.tenant_id == tenant).order_by(Table.name, Table.login)
-        async with self._database.read() as connection:
-            return [build_person(row) for row in await connection.execute(query)]
+        return [build_person(row) for row in await self._database.fetch(query)]
 
     async def find(self, tenant: str, person_id: str) -> Person | None:
         """The account of that id."""
@@ -67,8 +66,7 @@ class PeopleRepository:
         person_id = secrets.token_hex(6)
         row = insert(Table).values(tenant_id=tenant, id=person_id, created_at=now(), **values)
         try:
-            async with self._database.write() as connection:
-                await connection.execute(row)
+            await self._database.execute(row)
         except IntegrityError:
             return None
         return person_id
@@ -76,8 +74,7 @@ class PeopleRepository:
     async def change(self, tenant: str, person_id: str, values: Mapping[str, Any]) -> bool:
         """Writes columns of an account; False where the subject is somebody else's already."""
         try:
-            async with self._database.write() as connection:
-                await connection.execute(update(Table).where(_is(tenant, person_id)).values(values))
+            await self._database.execute(update(Table).where(_is(tenant, person_id)).values(values))
         except IntegrityError:
             return False
         return True
@@ -86,19 +83,16 @@ class PeopleRepository:
         """Sets the password of whoever an invitation is for, which then is used up; False where it does not hold."""
         holds = (Table.invitation == digest) & (Table.invited_until > now()) & Table.disabled_at.is_(None)
         values = {"password": password, "invitation": None, "invited_until": None}
-        async with self._database.write() as connection:
-            return (await connection.execute(update(Table).where(holds).values(values))).rowcount == 1
+        return await self._database.execute(update(Table).where(holds).values(values)) == 1
 
     async def replace_password(self, person: Person, before: str | None, password: str) -> bool:
         """Sets a password where the one before is still the same."""
         unchanged = Table.password.is_(None) if before is None else Table.password == before
         query = update(Table).where(_is(person.tenant, person.id), unchanged).values(password=password)
-        async with self._database.write() as connection:
-            return (await connection.execute(query)).rowcount == 1
+        return await self._database.execute(query) == 1
 
     async def _find_first(self, *wanted: ColumnElement[bool]) -> tuple[Person, str | None] | None:
-        async with self._database.read() as connection:
-            row = (await connection.execute(select(*COLUMNS).where(*wanted))).first()
+        row = await self._database.fetch_first(select(*COLUMNS).where(*wanted))
         return (build_person(row), row.password) if row else None
 
 

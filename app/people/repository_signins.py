@@ -52,7 +52,7 @@ class SignInRepository:
             return None
         if row.seen_at < moment - SEEN_EVERY:
             seen = update(Table).where(Table.digest == digest).values(seen_at=moment)
-            await self._database.transact(lambda connection: connection.execute(seen), durable=False)
+            await self._database.execute(seen, durable=False)
         return SignedInAs(build_person(row) if row.id else None, row.key_digest)
 
     async def open(
@@ -70,11 +70,9 @@ class SignInRepository:
 
     async def end(self, digest: str) -> None:
         """Signs one browser out."""
-        async with self._database.write() as connection:
-            await connection.execute(delete(Table).where(Table.digest == digest))
+        await self._database.execute(delete(Table).where(Table.digest == digest))
 
     async def end_all(self, tenant: str, person_id: str, but: str = "") -> None:
         """Signs a person out everywhere. but: the digest of a sign-in that stays."""
         mine = (Table.tenant_id == tenant) & (Table.person_id == person_id) & (Table.digest != but)
-        async with self._database.write() as connection:
-            await connection.execute(delete(Table).where(mine))
+        await self._database.execute(delete(Table).where(mine))

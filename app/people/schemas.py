@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import BaseModel, Field, StrictBool, StrictInt
 
 from app.auth.principal import Role
 from app.desk.schemas import Label, Span
 from app.desk.types import Duty
 from app.http.fields import CLEANED, WHOLE
+from app.http.schemas import RequestBody
 from app.people.person import Colleague, Person, PersonState
 
 PersonRole = Literal[Role.AGENT, Role.LEAD, Role.ADMIN]
@@ -20,10 +21,8 @@ _SUBJECT = "企业账号：身份提供方令牌里的会员编号（OIDC_MEMBER
 _ROLE = "agent 客服，lead 组长（看报表、排班、转接别人的会话），admin 管理员"
 
 
-class DutyIn(BaseModel):
+class DutyIn(RequestBody):
     """What somebody serves at the desk."""
-
-    model_config = ConfigDict(extra="forbid")
 
     teams: list[Label] = Field(default=[], max_length=50, description="客服组的编号")
     skills: list[Label] = Field(default=[], max_length=50, description="技能；留空表示什么都能接")
@@ -44,10 +43,8 @@ class PersonIn(DutyIn):
     subject: Subject = Field("", description=_SUBJECT)
 
 
-class PersonPatch(BaseModel):
+class PersonPatch(RequestBody):
     """What is to be changed; what is left out stays."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: Label | None = None
     role: PersonRole | None = Field(None, description=_ROLE)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr
 
 from app.auth.claims import MAX_TOKEN_CHARS
 from app.auth.cookies import SIGN_IN
@@ -16,6 +16,7 @@ from app.errors import Conflict, Forbidden, Unauthorized
 from app.http.deps import PUBLIC, read_shown_key, require_own_page
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
+from app.http.schemas import RequestBody
 from app.keys.service import hash_key
 from app.people.parts import Wiring
 from app.people.passwords import MAX_CHARS, MIN_CHARS
@@ -30,46 +31,36 @@ NewPassword = Annotated[SecretStr, Field(min_length=MIN_CHARS, max_length=MAX_CH
 Tenant = Annotated[str, Field(max_length=64, description="账号所在的租户")]
 
 
-class KeySignIn(BaseModel):
+class KeySignIn(RequestBody):
     """The key of a member of staff."""
-
-    model_config = ConfigDict(extra="forbid")
 
     key: SecretStr = Field(min_length=1, max_length=MAX_KEY_CHARS, description="admin、lead 或 agent 密钥")
 
 
-class PasswordSignIn(BaseModel):
+class PasswordSignIn(RequestBody):
     """An account with its password."""
-
-    model_config = ConfigDict(extra="forbid")
 
     login: str = Field(min_length=1, max_length=64, description="账号名，不分大小写")
     password: Secret
     tenant: Tenant = DEFAULT_TENANT
 
 
-class TokenSignIn(BaseModel):
+class TokenSignIn(RequestBody):
     """A token of the identity provider whose number an account names."""
-
-    model_config = ConfigDict(extra="forbid")
 
     id_token: SecretStr = Field(min_length=1, max_length=MAX_TOKEN_CHARS, description="身份提供方签发的令牌")
     tenant: Tenant = DEFAULT_TENANT
 
 
-class InvitationIn(BaseModel):
+class InvitationIn(RequestBody):
     """A password for the account that an invitation is for."""
-
-    model_config = ConfigDict(extra="forbid")
 
     invitation: SecretStr = Field(min_length=1, max_length=128, description="链接里的一次性令牌")
     password: NewPassword
 
 
-class PasswordIn(BaseModel):
+class PasswordIn(RequestBody):
     """Another password for one's own account."""
-
-    model_config = ConfigDict(extra="forbid")
 
     current: Secret = Field(description="原来的密码")
     password: NewPassword

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint
+from sqlalchemy import Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class PersonRow(Base):
@@ -54,7 +54,7 @@ class SignInRow(Base):
     expires_at: Mapped[datetime]
 
     __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "person_id"], ["people.tenant_id", "people.id"], ondelete="CASCADE"),
+        delete_with("people", person_id="id"),
         UniqueConstraint("digest"),
         Index(None, "tenant_id", "person_id"),
     )

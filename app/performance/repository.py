@@ -29,9 +29,8 @@ class UsageRepository:
             .order_by(UsageCounter.day.desc(), UsageCounter.name)
         )
         found: dict[str, dict[str, int]] = {}
-        async with self._database.read() as connection:
-            for day, name, value in await connection.execute(query):
-                found.setdefault(day, {})[name] = value
+        for day, name, value in await self._database.fetch(query):
+            found.setdefault(day, {})[name] = value
         return found
 
 

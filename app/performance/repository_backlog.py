@@ -46,11 +46,10 @@ class BacklogRepository:
             _select_counts(WebhookDelivery, WebhookDelivery.state, only).where(WebhookDelivery.state != "delivered"),
             _select_counts(IngestionFile, IngestionFile.state, only),
         )
-        async with self._database.read() as connection:
-            found = [{(row[0], str(row[1])): row[2] for row in await connection.execute(query)} for query in queries]
+        found = [{(row[0], str(row[1])): row[2] for row in await self._database.fetch(query)} for query in queries]
         return Backlog(*found)
 
 
-def _select_counts(table: Any, column: Any, only: str | None) -> Select[Any]:
+def _select_counts(table: Any, column: Any, only: str | None) -> Select[Any, Any, int]:
     query = select(table.tenant_id, column, func.count()).group_by(table.tenant_id, column)
     return query if only is None else query.where(table.tenant_id == only)

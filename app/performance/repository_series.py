@@ -54,7 +54,6 @@ class SeriesRepository:
             .order_by(table.at)
         )
         found: dict[datetime, Counter[str]] = {}
-        async with self._database.read() as connection:
-            for at, name, value in await connection.execute(query):
-                found.setdefault(at, Counter())[name] = value
+        for at, name, value in await self._database.fetch(query):
+            found.setdefault(at, Counter())[name] = value
         return found

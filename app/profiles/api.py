@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol, Self
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from agents.profile import ReplyLanguage, TenantProfile
 from agents.routing.types import Intent
@@ -17,6 +17,7 @@ from app.http.deps import AdminTenant, StaffTenant, TenantId, Wired
 from app.http.failures import list_failures
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
+from app.http.schemas import RequestBody
 from app.profiles.hours import SPAN, parse_business_hours, parse_zone
 from app.profiles.repository import build_profile
 
@@ -46,10 +47,8 @@ Script = Annotated[str, CLEANED, Field(min_length=1, max_length=500)]
 Text = Annotated[str, CLEANED, Field(max_length=4000)]
 
 
-class ProfileIn(BaseModel):
+class ProfileIn(RequestBody):
     """The whole profile; what is left out goes back to its default."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: Line = Field("智能客服", description="助手的名字")
     persona: Paragraph = Field("", description="身份，例如：云笙商城的售后顾问")

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, select
 
 from agents.profile import TenantProfile
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database
 from app.profiles.tables import Profile
 
 _STORED = select(Profile.profile).where(Profile.tenant_id == bindparam("tenant"))
@@ -47,10 +47,8 @@ class ProfileRepository:
 
     async def put(self, tenant: str, profile: TenantProfile) -> None:
         """Stores the profile; this process answers by it at once."""
-        values = {"profile": asdict(profile), "updated_at": now()}
-        async with self._database.write() as connection:
-            row = insert_into(connection, Profile).values(tenant_id=tenant, **values)
-            await connection.execute(row.on_conflict_do_update(index_elements=[Profile.tenant_id], set_=values))
+        row = {"tenant_id": tenant, "profile": asdict(profile), "updated_at": now()}
+        await self._database.put_row(Profile, row)
         self._remember(tenant, profile, self._clock())
 
     async def _read(self, tenant: str) -> TenantProfile:

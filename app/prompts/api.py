@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from app.auth.principal import DEFAULT_TENANT
 from app.errors import Forbidden
 from app.http.deps import AdminTenant, Wired
 from app.http.routes import GuardedRoute
+from app.http.schemas import ResponseBody
 
 if TYPE_CHECKING:
     from app.prompts.library import PromptLibrary
@@ -31,10 +32,8 @@ router = APIRouter(prefix="/api/v1/prompts", tags=["observability"], route_class
 MOST = 100
 
 
-class PromptOut(BaseModel):
+class PromptOut(ResponseBody):
     """A prompt of this process now."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     name: str = Field(description="提示词的名字，即文件名")
     version: str = Field(description="内容的散列")
@@ -50,10 +49,8 @@ class PromptsOut(BaseModel):
     items: list[PromptOut]
 
 
-class PromptVersionOut(BaseModel):
+class PromptVersionOut(ResponseBody):
     """What a prompt said at a time."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     version: str = Field(description="内容的散列")
     text: str

@@ -48,5 +48,4 @@ class PromptRepository:
             .order_by(table.created_at.desc(), table.version)
             .limit(most)
         )
-        async with self._database.read() as connection:
-            return [PromptText(*row) for row in await connection.execute(query)]
+        return [PromptText(*row) for row in await self._database.fetch(query)]

@@ -45,7 +45,7 @@ async def list_quality_issues(
     filters = IssueFilters(kind, severity, state, document_id)
     found, total = await wiring.quality.load_page(tenant, filters, offset, limit)
     counts = await wiring.quality.count_open(tenant)
-    items, check = list(map(QualityIssueOut.from_issue, found)), await wiring.quality.find_last_check(tenant)
+    items, check = list(map(QualityIssueOut.model_validate, found)), await wiring.quality.find_last_check(tenant)
     last = QualityCheckOut.from_check(check) if check is not None else None
     return QualityIssuePage(items=items, total=total, offset=offset, limit=limit, counts=counts, last_check=last)
 
@@ -56,6 +56,6 @@ async def decide_quality_issue(
 ) -> QualityIssueOut:
     """Ignores a finding, or opens it again. It stays ignored in later checks, while the texts are the same."""
     author = body.author or get_caller_name(request)[:64]
-    return QualityIssueOut.from_issue(
+    return QualityIssueOut.model_validate(
         await wiring.quality.decide_issue(tenant, issue_id, body.state, body.reason, author)
     )

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, exists, func, insert, or_, select, up
 from sqlalchemy.sql import ColumnElement
 
 from app.db.base import now
-from app.db.engine import insert_into
+from app.db.engine import build_upsert
 from app.documents.tables import Document
 from app.documents.types import DocumentKind
 from app.ids import create_id
@@ -101,8 +101,7 @@ def save_issues(connection: Connection, tenant: str, issues: Sequence[QualityIss
 def save_check(connection: Connection, tenant: str, coverage: Coverage, moment: datetime) -> None:
     """Stores that the whole base was checked, as it was at that moment."""
     values = asdict(coverage) | {"checked_at": moment}
-    row = insert_into(connection, QualityCheckRow).values(tenant_id=tenant, **values)
-    connection.execute(row.on_conflict_do_update(index_elements=["tenant_id"], set_=values))
+    connection.execute(build_upsert(connection, QualityCheckRow, {"tenant_id": tenant} | values))
 
 
 def find_last_check(connection: Connection, tenant: str) -> LastCheck | None:

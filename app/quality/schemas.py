@@ -9,14 +9,13 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.http.fields import CLEANED, VISIBLE
+from app.http.schemas import Page, ResponseBody
 from app.quality.checks.types import IssueKind, IssueState, Severity
-from app.quality.repository import LastCheck, StoredIssue
+from app.quality.repository import LastCheck
 
 
-class QualityIssueOut(BaseModel):
+class QualityIssueOut(ResponseBody):
     """Something that is wrong with the knowledge base, or may be."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     kind: IssueKind = Field(
@@ -40,10 +39,6 @@ class QualityIssueOut(BaseModel):
     decided_at: datetime | None = Field(description="忽略或重新打开的时间")
     created_at: datetime
 
-    @classmethod
-    def from_issue(cls, issue: StoredIssue) -> Self:
-        return cls.model_validate(issue)
-
 
 class QualityCheckOut(BaseModel):
     """The last check of the whole knowledge base."""
@@ -60,13 +55,9 @@ class QualityCheckOut(BaseModel):
         return cls(checked_at=check.checked_at, changed=check.changed, **asdict(check.coverage))
 
 
-class QualityIssuePage(BaseModel):
+class QualityIssuePage(Page[QualityIssueOut]):
     """One page, the gravest first."""
 
-    items: list[QualityIssueOut]
-    total: int
-    offset: int
-    limit: int
     counts: dict[str, int] = Field(description="每一种有多少个待处理的")
     last_check: QualityCheckOut | None = Field(description="最近一次全库检查；还没有检查过为 null")
 

@@ -85,13 +85,11 @@ class QualityService:
 
     async def count_open(self, tenant: str) -> dict[str, int]:
         """Returns how many open findings there are of each kind."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(repository.count_open, tenant)
+        return await self._database.run_in_reader(repository.count_open, tenant)
 
     async def find_last_check(self, tenant: str) -> LastCheck | None:
         """Returns when the whole base was checked last, and how much of it there was; None before the first check."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(repository.find_last_check, tenant)
+        return await self._database.run_in_reader(repository.find_last_check, tenant)
 
     async def decide_issue(
         self, tenant: str, issue_id: str, state: IssueState, reason: str, author: str

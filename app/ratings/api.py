@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field, StrictInt
+from pydantic import BaseModel, Field, StrictInt
 
 from app.errors import Conflict
 from app.http.deps import HolderTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, WHOLE, SessionId
 from app.http.routes import GuardedRoute
+from app.http.schemas import RequestBody
 from app.types import SessionKey
 
 if TYPE_CHECKING:
@@ -29,10 +30,8 @@ Wiring = Wired[Parts]
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 
 
-class RatingIn(BaseModel):
+class RatingIn(RequestBody):
     """How it was."""
-
-    model_config = ConfigDict(extra="forbid")
 
     score: Annotated[StrictInt, Field(ge=1, le=5), WHOLE] = Field(description="1 很不满意，5 很满意")
     comment: Annotated[str, CLEANED, Field(max_length=500)] = Field("", description="一句话，可以不写")

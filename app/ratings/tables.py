@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKeyConstraint, Index, String
+from sqlalchemy import Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class RatingRow(Base):
@@ -25,10 +25,6 @@ class RatingRow(Base):
     created_at: Mapped[datetime]
 
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id", "number"],
-            ["desk_handlings.tenant_id", "desk_handlings.session_id", "desk_handlings.number"],
-            ondelete="CASCADE",
-        ),
+        delete_with("desk_handlings", session_id="session_id", number="number"),
         Index(None, "tenant_id", "created_at"),
     )

@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol, Self
 
 from fastapi import APIRouter, Depends, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from app.db.base import now
 from app.errors import InvalidRequest
 from app.http.deps import LeadTenant, Wired
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
+from app.http.schemas import Page, ResponseBody
 from app.profiles.hours import parse_zone
 from app.reports.service import build_report
 from app.reports.sheets import write_report
@@ -44,11 +45,7 @@ MAX_DAYS, DEFAULT_DAYS = 92, 7
 Table = Literal["agents", "teams", "days", "topics", "waiting"]
 
 
-class _Out(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class ServiceOut(_Out):
+class ServiceOut(ResponseBody):
     """What people did: of everybody, or of one agent or team."""
 
     id: str = Field(description="客服编号或客服组编号；合计为空")
@@ -65,14 +62,14 @@ class ServiceOut(_Out):
     score: float | None = Field(description="平均分，1 到 5；没有评价时为 null")
 
 
-class ConversationsOut(_Out):
+class ConversationsOut(ResponseBody):
     """What the bot did, in conversations."""
 
     total: int = Field(description="有过提问的会话数")
     deflected: int = Field(description="智能客服答了、之后没有找人工的会话数")
 
 
-class TeamDayOut(_Out):
+class TeamDayOut(ResponseBody):
     """A local day and how its turns ended."""
 
     start: datetime
@@ -83,7 +80,7 @@ class TeamDayOut(_Out):
     other: int = Field(description="反问等其余的轮数")
 
 
-class TopicOut(_Out):
+class TopicOut(ResponseBody):
     """What people asked about."""
 
     name: str = Field(description="引用的文档标题；没有引用时为意图")
@@ -92,7 +89,7 @@ class TopicOut(_Out):
     before: int = Field(description="再往前同样长的时间里的轮数")
 
 
-class TeamReportOut(_Out):
+class TeamReportOut(ResponseBody):
     """A report of the team."""
 
     start: datetime
@@ -112,16 +109,18 @@ class TeamReportOut(_Out):
     @classmethod
     def from_report(cls, asked: ReportRange, report: Report, names: dict[str, str], teams: dict[str, str]) -> Self:
         """names, teams: of agents and of teams, by id."""
-        whole = {"start": asked.start, "end": asked.end, "timezone": str(asked.zone)}
-        for name in cls.model_fields.keys() - whole.keys():
-            whole[name] = getattr(report, name)
-        whole["total"] = _build_named(report.total, {})
-        whole["agents"] = [_build_named(one, names) for one in report.agents]
-        whole["teams"] = [_build_named(one, teams) for one in report.teams]
-        return cls.model_validate(whole)
+        return cls.build_from(
+            report,
+            start=asked.start,
+            end=asked.end,
+            timezone=str(asked.zone),
+            total=_build_named(report.total, {}),
+            agents=[_build_named(one, names) for one in report.agents],
+            teams=[_build_named(one, teams) for one in report.teams],
+        )
 
 
-class ListedOut(_Out):
+class ListedOut(ResponseBody):
     """A conversation behind a number; of one that the bot had alone, what people did is empty."""
 
     session_id: str
@@ -135,13 +134,8 @@ class ListedOut(_Out):
     comment: str = Field(description="顾客评价时写的话")
 
 
-class ListedPage(BaseModel):
+class ListedPage(Page[ListedOut]):
     """The latest first."""
-
-    items: list[ListedOut]
-    total: int
-    offset: int
-    limit: int
 
 
 async def build_range(

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, func, select
 
-from app.db.engine import Database, insert_into
+from app.db.engine import Database
 from app.retention.repository_growing_tables import GrowingTable
 from app.retention.tables import RetentionPeriod
 
@@ -24,8 +24,7 @@ class RetentionRepository:
     async def load_periods(self) -> Mapping[tuple[str, str], int]:
         """Days by tenant and kind, where a tenant has its own."""
         query = select(RetentionPeriod.tenant_id, RetentionPeriod.kind, RetentionPeriod.days)
-        async with self._database.read() as connection:
-            return {(row.tenant_id, row.kind): row.days for row in await connection.execute(query)}
+        return {(row.tenant_id, row.kind): row.days for row in await self._database.fetch(query)}
 
     async def find_period(self, tenant: str, kind: str) -> int | None:
         """Days of a tenant that has its own."""
@@ -34,13 +33,10 @@ class RetentionRepository:
     async def set_period(self, tenant: str, kind: str, days: int | None) -> None:
         """Gives a tenant its own period, or with None the common one again."""
         table = RetentionPeriod
-        async with self._database.write() as connection:
-            if days is None:
-                await connection.execute(delete(table).where(table.tenant_id == tenant, table.kind == kind))
-                return
-            row = insert_into(connection, table).values(tenant_id=tenant, kind=kind, days=days)
-            key = [table.tenant_id, table.kind]
-            await connection.execute(row.on_conflict_do_update(index_elements=key, set_={"days": days}))
+        if days is None:
+            await self._database.execute(delete(table).where(table.tenant_id == tenant, table.kind == kind))
+        else:
+            await self._database.put_row(table, {"tenant_id": tenant, "kind": kind, "days": days})
 
     async def count_rows(self, growing: GrowingTable, tenant: str = "") -> list[tuple[str, int, datetime | str | None]]:
         """Tenant, number of rows and the oldest of them, of every tenant that has any; tenant: of this one alone."""
@@ -53,9 +49,8 @@ class RetentionRepository:
     async def count_expired(self, growing: GrowingTable, tenant: str, before: datetime) -> int:
         """How many rows may go."""
         owner = growing.table.tenant_id  # type: ignore[attr-defined]
-        query = select(func.count()).select_from(growing.table).where(owner == tenant, growing.over(before))
-        async with self._database.read() as connection:
-            return int((await connection.execute(query)).scalar_one())
+        query = select(func.count()).select_from(growing.table).where(owner == tenant, growing.match_over(before))
+        return int(await self._database.fetch_value(query))
 
     async def remove(self, growing: GrowingTable, tenant: str, before: datetime) -> int:
         """Deletes at most `BATCH` of them in a transaction of its own, and returns how many."""
@@ -66,7 +61,7 @@ class RetentionRepository:
 
 def _remove(connection: Connection, growing: GrowingTable, tenant: str, before: datetime) -> int:
     owner = growing.table.tenant_id  # type: ignore[attr-defined]
-    query = select(*growing.key).where(owner == tenant, growing.over(before)).order_by(*growing.key).limit(BATCH)
+    query = select(*growing.key).where(owner == tenant, growing.match_over(before)).order_by(*growing.key).limit(BATCH)
     keys = [tuple(row) for row in connection.execute(query)]
     if keys:
         growing.delete(connection, tenant, keys)

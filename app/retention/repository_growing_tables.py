@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, inspect, select, tuple_
+from sqlalchemy import ColumnElement, Connection, String, delete, exists, inspect, select
 from sqlalchemy.orm import aliased
 
 from agents.ticketing.types import DONE
@@ -25,7 +25,7 @@ from app.connection.tables import ModelConnectionRow
 from app.contacts.tables import ContactLabelRow, ContactRow
 from app.conversations.tables import Conversation
 from app.corrections.tables import CorrectionRow
-from app.db.base import Base, now
+from app.db.base import Base, match_keys, now
 from app.db.engine import insert_into
 from app.db.tables import OutboxEvent
 from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff, DeskTeamRow
@@ -74,14 +74,14 @@ Remove = Callable[[Connection, str, Sequence[Key]], None]
 class GrowingTable:
     """Rows of a table whose age counts. kind: what its period is called; several tables may share one.
 
-    since: by what a row's age is shown; over: what may go once everything before a moment may; remove: how, where
-    more than the rows has to be done.
+    since: the column of a row's age, a moment or a day; over: what may go once everything before a moment may, where
+    age alone does not tell; remove: how, where more than the rows has to be done.
     """
 
     kind: str
     table: type[Base]
     since: Any
-    over: Callable[[datetime], ColumnElement[bool]]
+    over: Callable[[datetime], ColumnElement[bool]] | None = None
     remove: Remove | None = None
 
     @property
@@ -89,13 +89,22 @@ class GrowingTable:
         """The primary key without the tenant."""
         return inspect(self.table).primary_key[1:]
 
+    def match_over(self, before: datetime) -> ColumnElement[bool]:
+        """Matches the rows that may go once everything before that moment may."""
+        if self.over is not None:
+            return self.over(before)
+        older: ColumnElement[bool] = self.since < (
+            before.date().isoformat() if isinstance(self.since.type, String) else before
+        )
+        return older
+
     def delete(self, connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
         """Deletes the rows of these keys."""
         if self.remove is not None:
             self.remove(connection, tenant, keys)
         else:
-            rows = tuple_(*self.key).in_(keys)
-            connection.execute(delete(self.table).where(self.table.tenant_id == tenant, rows))  # type: ignore[attr-defined]
+            rows = match_keys(inspect(self.table).primary_key, ((tenant, *key) for key in keys))
+            connection.execute(delete(self.table).where(rows))
 
 
 def _match_conversations(before: datetime) -> ColumnElement[bool]:
@@ -208,87 +217,34 @@ def list_growing_tables(forget: Callable[[Connection, str, Sequence[str]], int])
         GrowingTable(
             "conversations", Conversation, Conversation.updated_at, _match_conversations, remove_conversations
         ),
-        GrowingTable(
-            "conversations",
-            ChannelSessionRow,
-            ChannelSessionRow.updated_at,
-            _match_channel_sessions,
-        ),
-        GrowingTable(
-            "attachments",
-            AttachmentRow,
-            AttachmentRow.created_at,
-            lambda before: AttachmentRow.created_at < before,
-            _remove_attachments,
-        ),
+        GrowingTable("conversations", ChannelSessionRow, ChannelSessionRow.updated_at, _match_channel_sessions),
+        GrowingTable("attachments", AttachmentRow, AttachmentRow.created_at, remove=_remove_attachments),
         GrowingTable(
             "tickets",
             Ticket,
             Ticket.updated_at,
             lambda before: (Ticket.updated_at < before) & Ticket.state.in_([state.value for state in DONE]),
         ),
-        GrowingTable(
-            "solutions", DeskSolution, DeskSolution.updated_at, lambda before: DeskSolution.updated_at < before
-        ),
-        GrowingTable("gaps", KnowledgeGap, KnowledgeGap.last_seen, lambda before: KnowledgeGap.last_seen < before),
-        GrowingTable("gaps", GapItemRow, GapItemRow.asked_at, lambda before: GapItemRow.asked_at < before),
+        GrowingTable("solutions", DeskSolution, DeskSolution.updated_at),
+        GrowingTable("gaps", KnowledgeGap, KnowledgeGap.last_seen),
+        GrowingTable("gaps", GapItemRow, GapItemRow.asked_at),
         GrowingTable("gaps", GapRow, GapRow.updated_at, _match_gaps),
-        GrowingTable(
-            "usage", UsageCounter, UsageCounter.day, lambda before: UsageCounter.day < before.date().isoformat()
-        ),
-        GrowingTable(
-            "usage", ModelSpending, ModelSpending.day, lambda before: ModelSpending.day < before.date().isoformat()
-        ),
-        GrowingTable(
-            "usage",
-            UnreadableReplies,
-            UnreadableReplies.day,
-            lambda before: UnreadableReplies.day < before.date().isoformat(),
-        ),
-        GrowingTable(
-            "deliveries",
-            WebhookDelivery,
-            WebhookDelivery.updated_at,
-            lambda before: WebhookDelivery.updated_at < before,
-        ),
-        GrowingTable(
-            "deliveries",
-            ChannelMessageRow,
-            ChannelMessageRow.updated_at,
-            lambda before: ChannelMessageRow.updated_at < before,
-        ),
-        GrowingTable(
-            "deliveries",
-            ChannelReplyRow,
-            ChannelReplyRow.updated_at,
-            lambda before: ChannelReplyRow.updated_at < before,
-        ),
+        GrowingTable("usage", UsageCounter, UsageCounter.day),
+        GrowingTable("usage", ModelSpending, ModelSpending.day),
+        GrowingTable("usage", UnreadableReplies, UnreadableReplies.day),
+        GrowingTable("deliveries", WebhookDelivery, WebhookDelivery.updated_at),
+        GrowingTable("deliveries", ChannelMessageRow, ChannelMessageRow.updated_at),
+        GrowingTable("deliveries", ChannelReplyRow, ChannelReplyRow.updated_at),
         GrowingTable("deliveries", OutboxEvent, OutboxEvent.due_at, _match_failed),
-        GrowingTable(
-            "requests",
-            IdempotentRequest,
-            IdempotentRequest.created_at,
-            lambda before: IdempotentRequest.created_at < before,
-        ),
+        GrowingTable("requests", IdempotentRequest, IdempotentRequest.created_at),
         GrowingTable("versions", DocumentVersion, DocumentVersion.archived_at, _match_versions, _remove_versions),
         GrowingTable("bin", Document, Document.deleted_at, _match_binned, _remove_binned),
-        GrowingTable(
-            "jobs",
-            IngestionJob,
-            IngestionJob.finished_at,
-            lambda before: IngestionJob.finished_at < before,
-            _remove_jobs,
-        ),
+        GrowingTable("jobs", IngestionJob, IngestionJob.finished_at, remove=_remove_jobs),
         GrowingTable("jobs", JobRunRow, JobRunRow.finished_at, _match_runs),
-        GrowingTable("jobs", TunerReport, TunerReport.created_at, lambda before: TunerReport.created_at < before),
-        GrowingTable(
-            "evaluations",
-            EvaluationReportRow,
-            EvaluationReportRow.created_at,
-            lambda before: EvaluationReportRow.created_at < before,
-        ),
+        GrowingTable("jobs", TunerReport, TunerReport.created_at),
+        GrowingTable("evaluations", EvaluationReportRow, EvaluationReportRow.created_at),
         GrowingTable("keys", ApiKey, ApiKey.revoked_at, _match_keys),
-        GrowingTable("audit", AuditRow, AuditRow.at, lambda before: AuditRow.at < before),
+        GrowingTable("audit", AuditRow, AuditRow.at),
     )
 
 

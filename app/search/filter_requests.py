@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from app.auth.principal import Principal
 from app.documents.paths import MAX_PATH_CHARS, check_folder
 from app.errors import InvalidRequest, NotFound
 from app.http.fields import CLEANED
+from app.http.schemas import RequestBody
 from app.search.repository import FilterRepository
 from knowledge.filters import EVERYTHING, FILTER_KINDS, Filter
 from knowledge.versions import MAX_CHARS, normalize_version
@@ -30,10 +31,8 @@ _FOLDER = Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_PATH_CHARS)
 _NAME = Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_CHARS)]
 
 
-class FilterIn(BaseModel):
+class FilterIn(RequestBody):
     """An empty list does not restrict; a document has to have one of each list that is not empty."""
-
-    model_config = ConfigDict(extra="forbid")
 
     document_ids: list[_ID] = Field(default=[], max_length=1000, description="文档编号")
     categories: list[_LABEL] = Field(default=[], max_length=MAX_VALUES, description="分类")

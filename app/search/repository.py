@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database
 from app.documents.meta import META, build_meta
 from app.documents.tables import Document
 from app.documents.types import DocumentKind
@@ -34,17 +34,14 @@ class CalibrationRepository:
     async def load(self, scorer: str, key: str) -> tuple[int, CalibrationMap] | None:
         """The last one saved, with the revision that it was fitted on."""
         query = select(CalibrationRow.revision, CalibrationRow.parameters).where(*self._match_row(scorer, key))
-        async with self._database.read() as connection:
-            row = (await connection.execute(query)).first()
+        row = await self._database.fetch_first(query)
         return (row.revision, CalibrationMap.from_json(row.parameters)) if row else None
 
     async def save(self, scorer: str, key: str, revision: int, calibration: CalibrationMap) -> None:
         """Replaces it. Replicas fit at the same moment: the last one stays."""
         values = {"revision": revision, "parameters": calibration.to_json(), "fitted_at": now()}
         place = {"tenant_id": self._tenant, "scorer": scorer, "base": key}
-        async with self._database.write() as connection:
-            row = insert_into(connection, CalibrationRow).values(**place, **values)
-            await connection.execute(row.on_conflict_do_update(index_elements=list(place), set_=values))
+        await self._database.put_row(CalibrationRow, place | values)
 
     def _match_row(self, scorer: str, key: str) -> tuple[Any, ...]:
         table = CalibrationRow
@@ -67,8 +64,7 @@ class VersionedDocuments:
         if kept != revision:
             mine = (Document.tenant_id == self._tenant) & (Document.revision <= revision) & Document.live
             query = select(Document.id, *META).where(mine, Document.product_version != "").order_by(Document.id)
-            async with self._database.read() as connection:
-                found = tuple(build_meta(row.id, row) for row in await connection.execute(query))
+            found = tuple(build_meta(row.id, row) for row in await self._database.fetch(query))
             self._kept = revision, found
         return found
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, select
 
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database
 from app.search.tables import CalibrationVerdicts as Table
 from knowledge.calibration.calibrator import LabelledQuestion
 
@@ -39,8 +39,7 @@ class VerdictRepository:
 
     async def find(self, tenant: str) -> VerdictsInForce | None:
         """What is known of those in force."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(select(Table).where(Table.tenant_id == tenant))).first()
+        row = await self._database.fetch_first(select(Table).where(Table.tenant_id == tenant))
         if row is None:
             return None
         answerable = sum(one["answerable"] for one in row.questions)
@@ -49,15 +48,12 @@ class VerdictRepository:
     async def put(self, tenant: str, report_id: str, questions: Sequence[LabelledQuestion], *, by: str) -> None:
         """They take the place of those before."""
         stored = [{"text": one.text, "answerable": one.answerable} for one in questions]
-        values = {"report_id": report_id, "questions": stored, "by": by, "created_at": now()}
-        async with self._database.write() as connection:
-            row = insert_into(connection, Table).values(tenant_id=tenant, **values)
-            await connection.execute(row.on_conflict_do_update(index_elements=[Table.tenant_id], set_=values))
+        row = {"tenant_id": tenant, "report_id": report_id, "questions": stored, "by": by, "created_at": now()}
+        await self._database.put_row(Table, row)
 
     async def drop(self, tenant: str) -> None:
         """None are in force from here on."""
-        async with self._database.write() as connection:
-            await connection.execute(delete(Table).where(Table.tenant_id == tenant))
+        await self._database.execute(delete(Table).where(Table.tenant_id == tenant))
 
 
 def _load_stored(connection: Connection, tenant: str) -> list[dict[str, Any]]:

@@ -115,7 +115,7 @@ async def list_source_items(
     rows, total = await wiring.sources.rows.load_page(
         tenant, source.id, state=state, failing=failing, text=q, offset=offset, limit=limit
     )
-    return SourceItemPage(items=list(map(SourceItemOut.from_item, rows)), total=total, offset=offset, limit=limit)
+    return SourceItemPage(items=list(map(SourceItemOut.model_validate, rows)), total=total, offset=offset, limit=limit)
 
 
 async def _build_source(tenant: str, wiring: Wiring, source_id: str) -> WatchedSourceOut:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, update
 
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database, build_upsert
 from app.ids import create_id
 from app.sources.tables import SourceItemRow, SourceRow
 from app.sources.types import FolderConfig, ItemState, NewSource, SourceItem, SourceKind, WatchedSource, WebsiteConfig
@@ -61,32 +61,30 @@ class SourceRepository:
             changed["config"] = asdict(changed["config"])
         if "tags" in changed:
             changed["tags"] = list(changed["tags"])
-        await self._write(update(_ROW).where(_match_source(tenant, source_id)).values(changed))
+        await self._database.execute(update(_ROW).where(_match_source(tenant, source_id)).values(changed))
 
     async def delete_source(self, tenant: str, source_id: str) -> None:
         """Deletes it with its items."""
-        await self._write(delete(_ROW).where(_match_source(tenant, source_id)))
+        await self._database.execute(delete(_ROW).where(_match_source(tenant, source_id)))
 
     async def list_due(self, moment: datetime) -> list[tuple[str, WatchedSource]]:
         """Tenants and sources that are to be synced by then."""
         query = select(_ROW.tenant_id, *_COLUMNS).where(_ROW.next_sync_at <= moment).order_by(_ROW.next_sync_at)
-        async with self._database.read() as connection:
-            return [(row.tenant_id, _build_source(row)) for row in await connection.execute(query.limit(200))]
+        return [(row.tenant_id, _build_source(row)) for row in await self._database.fetch(query.limit(200))]
 
     async def set_next_sync(self, tenant: str, source: WatchedSource, until: datetime) -> None:
         """It is due then, unless somebody else said otherwise meanwhile."""
         same = _match_source(tenant, source.id) & (_ROW.next_sync_at == source.next_sync_at)
-        await self._write(update(_ROW).where(same).values(next_sync_at=until))
+        await self._database.execute(update(_ROW).where(same).values(next_sync_at=until))
 
     async def record_end(self, tenant: str, source_id: str, last: dict[str, Any]) -> None:
         """How a sync ended."""
-        await self._write(update(_ROW).where(_match_source(tenant, source_id)).values(last=last))
+        await self._database.execute(update(_ROW).where(_match_source(tenant, source_id)).values(last=last))
 
     async def list_items(self, tenant: str, source_id: str) -> list[SourceItem]:
         """All of a source, those that are nearest to its start first."""
         query = select(*_ITEM_COLUMNS).where(_match_items(tenant, source_id)).order_by(_ITEM.depth, _ITEM.locator)
-        async with self._database.read() as connection:
-            return [_build_item(row) for row in await connection.execute(query)]
+        return [_build_item(row) for row in await self._database.fetch(query)]
 
     async def load_page(
         self,
@@ -107,32 +105,27 @@ class SourceRepository:
             where &= (_ITEM.error_code != "") if failing else (_ITEM.error_code == "")
         if text:
             where &= _ITEM.locator.icontains(text, autoescape=True)
-        query = select(*_ITEM_COLUMNS).where(where).order_by(_ITEM.locator).offset(offset).limit(limit)
-        async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(_ITEM).where(where))).scalar_one()
-            return [_build_item(row) for row in await connection.execute(query)], total
+        query = select(*_ITEM_COLUMNS).where(where).order_by(_ITEM.locator)
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [_build_item(row) for row in rows], total
 
     async def count_items(self, tenant: str) -> dict[str, dict[str, int]]:
         """By source, how many items there are of each state."""
         query = select(_ITEM.source_id, _ITEM.state, func.count()).where(_ITEM.tenant_id == tenant)
         found: dict[str, dict[str, int]] = {}
-        async with self._database.read() as connection:
-            for source_id, state, count in await connection.execute(query.group_by(_ITEM.source_id, _ITEM.state)):
-                found.setdefault(source_id, {})[state] = count
+        for source_id, state, count in await self._database.fetch(query.group_by(_ITEM.source_id, _ITEM.state)):
+            found.setdefault(source_id, {})[state] = count
         return found
 
     async def save(self, tenant: str, source_id: str, item: SourceItem) -> bool:
         """Keeps an item as it is now; False where the source was deleted meanwhile."""
         values = {"tenant_id": tenant, "source_id": source_id, "key": item.key, **asdict(item)}
-        keys = ["tenant_id", "source_id", "key"]
 
         def work(connection: Connection) -> bool:
             there = select(_ROW.id).where(_match_source(tenant, source_id)).with_for_update(read=True)
             if connection.execute(there).first() is None:
                 return False
-            changed = {name: value for name, value in values.items() if name not in keys}
-            rows = insert_into(connection, _ITEM).values(values)
-            connection.execute(rows.on_conflict_do_update(index_elements=keys, set_=changed))
+            connection.execute(build_upsert(connection, _ITEM, values))
             return True
 
         return await self._database.transact(work)
@@ -141,20 +134,15 @@ class SourceRepository:
         """Whether another source has that document, and has it still."""
         held = (_ITEM.document_id == document_id) & (_ITEM.state == ItemState.CURRENT)
         query = select(_ITEM.key).where(_ITEM.tenant_id == tenant, _ITEM.source_id != source_id, held).limit(1)
-        async with self._database.read() as connection:
-            return (await connection.execute(query)).first() is not None
+        return await self._database.fetch_first(query) is not None
 
     async def forget_unseen(self, tenant: str, source_id: str, unseen_since: datetime) -> None:
         """Deletes items that made no document and were not seen since."""
         idle = (_ITEM.document_id == "") & (_ITEM.seen_at.is_(None) | (_ITEM.seen_at < unseen_since))
-        await self._write(delete(_ITEM).where(_match_items(tenant, source_id), idle))
-
-    async def _write(self, statement: Any) -> None:
-        await self._database.transact(lambda connection: connection.execute(statement).rowcount)
+        await self._database.execute(delete(_ITEM).where(_match_items(tenant, source_id), idle))
 
     async def _load_sources(self, query: Select[Any]) -> list[WatchedSource]:
-        async with self._database.read() as connection:
-            return [_build_source(row) for row in await connection.execute(query)]
+        return [_build_source(row) for row in await self._database.fetch(query)]
 
 
 def _match_source(tenant: str, source_id: str) -> ColumnElement[bool]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, Tag, check_tags
 from app.documents.paths import check_folder
 from app.http.fields import CLEANED, TIDIED, WHOLE
+from app.http.schemas import Page, RequestBody, ResponseBody
 from app.sources.addresses import MAX_URL_CHARS
 from app.sources.types import (
     MAX_DEPTH,
@@ -17,7 +18,6 @@ from app.sources.types import (
     FolderConfig,
     ItemState,
     NewSource,
-    SourceItem,
     SourceKind,
     WatchedSource,
     WebsiteConfig,
@@ -41,10 +41,8 @@ _ONE_KIND: dict[str, Any] = {
 }
 
 
-class WebsiteIn(BaseModel):
+class WebsiteIn(RequestBody):
     """Where a website begins, and how far it is followed."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: Url = Field(description="起始页或站点地图（sitemap.xml、.xml.gz、索引都可以）的网址")
     depth: Annotated[StrictInt, Field(ge=0, le=MAX_DEPTH), WHOLE] = Field(
@@ -65,9 +63,7 @@ class WebsiteIn(BaseModel):
         return WebsiteConfig(**self.model_dump())
 
 
-class _Labelled(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Labelled(RequestBody):
     @field_validator("tags", check_fields=False)
     @classmethod
     def _check_tags(cls, value: list[str] | None) -> list[str] | None:
@@ -147,10 +143,8 @@ class SyncOut(BaseModel):
     error: SyncErrorOut | None = Field(description="没有做完的原因")
 
 
-class WebsiteOut(BaseModel):
+class WebsiteOut(ResponseBody):
     """Where a website begins, and how far it is followed."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     url: str = Field(description="起始页或站点地图的网址")
     depth: int = Field(description="从起始页起最多跟几层链接")
@@ -159,7 +153,7 @@ class WebsiteOut(BaseModel):
     prefix: str = Field(description="只取路径以它开头的网页")
 
 
-class WatchedSourceOut(BaseModel):
+class WatchedSourceOut(ResponseBody):
     """A source as it stands."""
 
     id: str
@@ -181,18 +175,12 @@ class WatchedSourceOut(BaseModel):
     @classmethod
     def from_source(cls, source: WatchedSource, items: dict[str, int], running: str | None) -> WatchedSourceOut:
         config = source.config
-        site = WebsiteOut.model_validate(config) if isinstance(config, WebsiteConfig) else None
-        return cls(
-            **{name: getattr(source, name) for name in ("id", "kind", "name", "folder", "category", "enabled")},
-            website=site,
+        return cls.build_from(
+            source,
+            website=config if isinstance(config, WebsiteConfig) else None,
             path=config.path if isinstance(config, FolderConfig) else None,
-            tags=list(source.tags),
-            interval_minutes=source.interval_minutes,
-            next_sync_at=source.next_sync_at,
             items=items,
-            last=None if source.last is None else SyncOut.model_validate(source.last),
             running=running,
-            created_at=source.created_at,
         )
 
 
@@ -203,10 +191,8 @@ class SourceList(BaseModel):
     roots: list[str] = Field(description="文件夹来源可以在服务器的哪些目录之下；空为不能用")
 
 
-class SourceItemOut(BaseModel):
+class SourceItemOut(ResponseBody):
     """A page or file. reason: why it is no document."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     locator: str = Field(description="网址，或文件夹里的路径")
     state: ItemState = Field(
@@ -220,15 +206,6 @@ class SourceItemOut(BaseModel):
     seen_at: datetime | None = Field(description="最近一次看它的时间")
     changed_at: datetime | None = Field(description="最近一次有变化的时间")
 
-    @classmethod
-    def from_item(cls, item: SourceItem) -> SourceItemOut:
-        return cls.model_validate(item)
 
-
-class SourceItemPage(BaseModel):
+class SourceItemPage(Page[SourceItemOut]):
     """Some items, by their locators."""
-
-    items: list[SourceItemOut]
-    total: int
-    offset: int
-    limit: int

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKeyConstraint, Index, String
+from sqlalchemy import Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class SourceRow(Base):
@@ -57,6 +57,4 @@ class SourceItemRow(Base):
     seen_at: Mapped[datetime | None]
     changed_at: Mapped[datetime | None]
 
-    __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "source_id"], ["sources.tenant_id", "sources.id"], ondelete="CASCADE"),
-    )
+    __table_args__ = (delete_with("sources", source_id="id"),)

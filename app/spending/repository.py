@@ -69,10 +69,7 @@ class SpendingRepository:
             .where(table.tenant_id == tenant, table.day >= _get_first_day(days))
             .order_by(table.day.desc(), table.model)
         )
-        async with self._database.read() as connection:
-            return [
-                (Entry(tenant, day, model), Spending(*sums)) for day, model, *sums in await connection.execute(query)
-            ]
+        return [(Entry(tenant, day, model), Spending(*sums)) for day, model, *sums in await self._database.fetch(query)]
 
     async def load_unreadable(self, tenant: str, days: int) -> list[tuple[Unreadable, int]]:
         """How many replies of which model could not be read in the last `days` days, the newest first."""
@@ -82,8 +79,7 @@ class SpendingRepository:
             .where(table.tenant_id == tenant, table.day >= _get_first_day(days))
             .order_by(table.day.desc(), table.provider, table.model)
         )
-        async with self._database.read() as connection:
-            return [(Unreadable(tenant, *place), count) for *place, count in await connection.execute(query)]
+        return [(Unreadable(tenant, *place), count) for *place, count in await self._database.fetch(query)]
 
 
 def _get_first_day(days: int) -> str:

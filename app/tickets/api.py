@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Protocol
 
@@ -164,7 +163,7 @@ async def change_tickets(body: TicketBulkIn, request: Request, tenant: StaffTena
 async def read_ticket(number: Number, tenant: StaffTenant, wiring: Wiring) -> TicketDetail:
     """A ticket with its history."""
     ticket, history = await wiring.tickets.get_ticket(tenant, number.upper())
-    events = [TicketEventOut.model_validate(asdict(event)) for event in history]
+    events = [TicketEventOut.model_validate(event) for event in history]
     return TicketDetail(**TicketOut.from_row(ticket).model_dump(), history=events)
 
 

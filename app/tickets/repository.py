@@ -166,8 +166,7 @@ class TicketRepository:
 
     async def get_ticket(self, tenant: str, number: str) -> TicketRow | None:
         """Returns a ticket; None where there is none."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(select(*_COLUMNS).where(_match_number(tenant, number)))).first()
+        row = await self._database.fetch_first(select(*_COLUMNS).where(_match_number(tenant, number)))
         return None if row is None else _build_ticket(row)
 
     async def list_events(self, tenant: str, number: str) -> list[TicketEventRow]:
@@ -175,8 +174,7 @@ class TicketRepository:
         table = TicketEvent
         columns = table.number, table.kind, table.actor, table.text, table.state, table.public, table.created_at
         query = select(*columns).where(table.tenant_id == tenant, table.ticket == number).order_by(table.number)
-        async with self._database.read() as connection:
-            rows = (await connection.execute(query)).all()
+        rows = await self._database.fetch(query)
         return [TicketEventRow(*row[:4], TicketState(row.state), row.public, row.created_at) for row in rows]
 
     async def load_page(
@@ -189,11 +187,9 @@ class TicketRepository:
     ) -> tuple[list[TicketRow], int]:
         """Returns one page of the tickets that match, and the total number."""
         where = _match_filter(tenant, wanted)
-        query = select(*_COLUMNS).where(*where).order_by(*_ORDERS[order], Ticket.number).limit(limit).offset(offset)
-        async with self._database.read() as connection:
-            rows = [_build_ticket(row) for row in await connection.execute(query)]
-            total = (await connection.execute(select(func.count()).select_from(Ticket).where(*where))).scalar_one()
-        return rows, total
+        query = select(*_COLUMNS).where(*where).order_by(*_ORDERS[order], Ticket.number)
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [_build_ticket(row) for row in rows], total
 
     async def list_owned(
         self, tenant: str, owner: TicketOwner, number: str = "", limit: int = 20
@@ -203,8 +199,7 @@ class TicketRepository:
         if number:
             where.append(Ticket.number == number)
         query = select(*_COLUMNS, _select_last_note()).where(*where).order_by(Ticket.created_at.desc(), Ticket.number)
-        async with self._database.read() as connection:
-            rows = (await connection.execute(query.limit(limit))).all()
+        rows = await self._database.fetch(query.limit(limit))
         return [(_build_ticket(row[:-1]), row[-1] or "") for row in rows]
 
     async def change_ticket(

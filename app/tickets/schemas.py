@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
+from pydantic import BaseModel, Field, StrictBool, StrictInt, model_validator
 
 from agents.ticketing.types import TicketState
 from agents.understanding.tickets import Category, Priority
 from app.db.base import now
 from app.http.fields import CLEANED, WHOLE
+from app.http.schemas import RequestBody, ResponseBody
 from app.tickets.repository import TicketOrigin, TicketRow
 from app.tickets.sla import TicketClock
 
@@ -29,10 +30,8 @@ _ASSIGNEE = "负责人的账号，见 GET /api/v1/tickets/assignees；空文字�
 _TEAM = "客服组编号；空文字为没有"
 
 
-class TicketIn(BaseModel):
+class TicketIn(RequestBody):
     """A new ticket."""
-
-    model_config = ConfigDict(extra="forbid")
 
     subject: Subject = Field(description="一句话说明")
     description: Body = ""
@@ -43,10 +42,8 @@ class TicketIn(BaseModel):
     author: MaybeAuthor = Field("", description=_AUTHOR)
 
 
-class TicketPatch(BaseModel):
+class TicketPatch(RequestBody):
     """What is to be changed; what is left out stays."""
-
-    model_config = ConfigDict(extra="forbid")
 
     subject: Subject | None = None
     description: Body | None = None
@@ -58,20 +55,16 @@ class TicketPatch(BaseModel):
     version: Version | None = Field(None, description="读到的版本；给出时，工单已被别人改动则返回 409")
 
 
-class CommentIn(BaseModel):
+class CommentIn(RequestBody):
     """Staff's words."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: Words
     public: StrictBool = Field(False, description="true 时顾客查询工单会看到")
     author: MaybeAuthor = Field("", description=_AUTHOR)
 
 
-class TransitionIn(BaseModel):
+class TransitionIn(RequestBody):
     """Where the ticket goes."""
-
-    model_config = ConfigDict(extra="forbid")
 
     to: TicketState
     note: Body = Field("", description="说明，顾客查询工单会看到")
@@ -79,10 +72,8 @@ class TransitionIn(BaseModel):
     version: Version | None = None
 
 
-class TicketBulkIn(BaseModel):
+class TicketBulkIn(RequestBody):
     """What is to be done to several tickets: fields to be set, or another state."""
-
-    model_config = ConfigDict(extra="forbid")
 
     numbers: list[Number] = Field(min_length=1, max_length=MAX_AT_ONCE, description="工单编号，重复的只算一次")
     priority: Priority | None = None
@@ -117,7 +108,7 @@ class SlaOut(BaseModel):
     breached: bool
 
 
-class TicketOut(BaseModel):
+class TicketOut(ResponseBody):
     """A ticket."""
 
     number: str
@@ -140,11 +131,10 @@ class TicketOut(BaseModel):
 
     @classmethod
     def from_row(cls, ticket: TicketRow) -> Self:
-        values = {name: getattr(ticket, name) for name in cls.model_fields if name not in ("sla", "history")}
-        return cls(**values, sla=_build_sla(ticket))
+        return cls.build_from(ticket, sla=_build_sla(ticket))
 
 
-class TicketEventOut(BaseModel):
+class TicketEventOut(ResponseBody):
     """What was done, and the state that the ticket had afterwards."""
 
     number: int
@@ -185,10 +175,8 @@ class TicketOutcomes(BaseModel):
     changed: int = Field(description="改成了几张")
 
 
-class AssigneeOut(BaseModel):
+class AssigneeOut(ResponseBody):
     """A colleague or a team."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     name: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint, false
+from sqlalchemy import Index, String, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class Ticket(Base):
@@ -69,6 +69,4 @@ class TicketEvent(Base):
     public: Mapped[bool]
     created_at: Mapped[datetime]
 
-    __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "ticket"], ["tickets.tenant_id", "tickets.number"], ondelete="CASCADE"),
-    )
+    __table_args__ = (delete_with("tickets", ticket="number"),)

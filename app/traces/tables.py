@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ForeignKeyConstraint, String
+from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class StoredTrace(Base):
@@ -17,6 +17,4 @@ class StoredTrace(Base):
     turn_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     body: Mapped[bytes]
 
-    __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "turn_id"], ["turns.tenant_id", "turns.id"], ondelete="CASCADE"),
-    )
+    __table_args__ = (delete_with("turns", turn_id="id"),)

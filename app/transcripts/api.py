@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agents.types import Outcome
 from app.attachments.schemas import AttachmentOut
@@ -17,6 +16,7 @@ from app.http.deps import CompanyTenant, HolderTenant, StaffTenant
 from app.http.failures import list_failures
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
+from app.http.schemas import ResponseBody
 from app.transcripts.parts import Wiring
 from app.transcripts.repository import ConversationFilter
 from app.transcripts.repository_whole import Who
@@ -31,7 +31,7 @@ ConversationSort = Literal["-updated", "updated", "-created", "created", "-turns
 SessionId = Annotated[str, Path(max_length=128)]
 
 
-class ConversationOut(BaseModel):
+class ConversationOut(ResponseBody):
     """A conversation in the list."""
 
     session_id: str
@@ -76,10 +76,8 @@ class ExchangeOut(BaseModel):
     reason: str
 
 
-class EntryOut(BaseModel):
+class EntryOut(ResponseBody):
     """Something that was said, or with `event` something that happened at the human desk."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     who: Who = Field(description="谁说的、谁做的：customer 顾客，bot 智能客服，staff 客服，system 系统")
     agent_id: str = Field(description="客服的编号；不是客服时为空")
@@ -141,7 +139,7 @@ async def list_conversations(
     found, total = await wiring.transcripts.load_recent(tenant, limit, wanted, offset)
     following = found[-1].session_id if len(found) == limit and sort == "-updated" else None
     labels = await wiring.contacts.rows.load_labels(tenant, [item.session_id for item in found])
-    listed = [ConversationOut(**asdict(item), labels=list(labels.get(item.session_id, ()))) for item in found]
+    listed = [ConversationOut.build_from(item, labels=labels.get(item.session_id, ())) for item in found]
     return ConversationList(conversations=listed, next=following, total=total)
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.contacts.tables import ConversationLabelRow
 from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database, build_upsert
 from app.db.sorting import sorted_by
 from app.desk.tables import DeskSessionRow
 from app.privacy import mask_personal_data
@@ -211,8 +211,7 @@ class TranscriptRepository:
             .where(StoredTurn.tenant_id == tenant, StoredTurn.session_id == session_id)
             .order_by(StoredTurn.number)
         )
-        async with self._database.read() as connection:
-            return [Exchange(*row) for row in await connection.execute(query)]
+        return [Exchange(*row) for row in await self._database.fetch(query)]
 
     async def find_source(self, tenant: str, session_id: str, turn_id: str, index: int) -> dict[str, Any] | None:
         """The fragment that a reply of the session cites by this number, as it was sent; None for none. The customer's
@@ -221,8 +220,7 @@ class TranscriptRepository:
         query = select(StoredTurn.response).where(
             StoredTurn.tenant_id == tenant, StoredTurn.session_id == session_id, StoredTurn.id == turn_id
         )
-        async with self._database.read() as connection:
-            response = (await connection.execute(query)).scalar_one_or_none()
+        response = await self._database.fetch_value(query)
         sources: list[dict[str, Any]] = response["data"]["sources"] if response else []
         return next((item for item in sources if item["index"] == index and item.get("document_id")), None)
 
@@ -244,9 +242,8 @@ class TranscriptRepository:
                 return False
             moment = now()
             vote = {"rating": rating, "reason": reason, "created_at": moment}
-            row = insert_into(connection, Feedback).values(tenant_id=tenant, turn_id=turn_id, **vote)
-            key = [Feedback.tenant_id, Feedback.turn_id]
-            await connection.execute(row.on_conflict_do_update(index_elements=key, set_=vote))
+            row = {"tenant_id": tenant, "turn_id": turn_id} | vote
+            await connection.execute(build_upsert(connection, Feedback, row))
             told = {
                 "session_id": session_id,
                 "message_id": turn_id,

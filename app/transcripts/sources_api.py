@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agents.passages.coverage import split_by_quotes
 from app.errors import NotFound
 from app.http.deps import HolderTenant
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
+from app.http.schemas import ResponseBody
 from app.transcripts.parts import Wiring
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
@@ -19,10 +20,8 @@ router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route
 Id = Annotated[str, Path(max_length=128)]
 
 
-class PassagePartOut(BaseModel):
+class PassagePartOut(ResponseBody):
     """Consecutive blocks of a passage that are all quoted, or of which none is."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     blocks: list[int] = Field(description="这几块在片段里的编号，从 0 数起，与来源的 quoted_blocks 一致")
     quoted: bool = Field(description="true：回答引用了；false：没有引用")

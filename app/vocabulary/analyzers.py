@@ -32,8 +32,7 @@ class TenantAnalyzers:
 
     async def load_newest(self, tenant: str) -> Analyzer:
         """That of the tenant's newest vocabulary, which its index may not have yet."""
-        async with self._database.read() as connection:
-            version = await connection.run_sync(self._version_of, tenant)
+        version = await self._database.run_in_reader(self._version_of, tenant)
         return await self.load_analyzer(tenant, version)
 
     async def load_analyzer(self, tenant: str, version: int) -> Analyzer:
@@ -49,8 +48,7 @@ class TenantAnalyzers:
         """What one version held."""
         if version == 0:
             return NO_VOCABULARY
-        async with self._database.read() as connection:
-            found = await connection.run_sync(repository.load_at, tenant, version)
+        found = await self._database.run_in_reader(repository.load_at, tenant, version)
         return TenantVocabulary(version, tuple(stored.entry for stored in found))
 
     def get_history(self, tenant: str) -> AnalyzerRevisions:

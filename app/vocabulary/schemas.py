@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, Field, StrictBool
 
 from app.http.fields import CLEANED
+from app.http.schemas import RequestBody, ResponseBody
 from app.vocabulary.types import MAX_OTHERS, MAX_TERM_CHARS, PutReport, Refusal, StoredEntry
 from knowledge.vocabulary import VocabularyEntry, VocabularyKind
 
@@ -15,10 +16,8 @@ MAX_AT_ONCE = 200
 Term = Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_TERM_CHARS)]
 
 
-class VocabularyEntryIn(BaseModel):
+class VocabularyEntryIn(RequestBody):
     """An entry; one of the same kind and term is replaced."""
-
-    model_config = ConfigDict(extra="forbid")
 
     kind: VocabularyKind = Field(
         description="word 词语，synonym 同义词，abbreviation 简称，protected 型号，stop 停用词，entity 实体"
@@ -36,15 +35,13 @@ class VocabularyEntryIn(BaseModel):
         return VocabularyEntry(self.kind, self.term, tuple(self.others), self.both_ways)
 
 
-class VocabularyEntriesIn(BaseModel):
+class VocabularyEntriesIn(RequestBody):
     """Several entries, for one change."""
-
-    model_config = ConfigDict(extra="forbid")
 
     entries: list[VocabularyEntryIn] = Field(min_length=1, max_length=MAX_AT_ONCE, description="要收下的词")
 
 
-class VocabularyEntryOut(BaseModel):
+class VocabularyEntryOut(ResponseBody):
     """An entry as it stands."""
 
     id: str
@@ -56,15 +53,7 @@ class VocabularyEntryOut(BaseModel):
 
     @classmethod
     def from_entry(cls, stored: StoredEntry) -> VocabularyEntryOut:
-        entry = stored.entry
-        return cls(
-            id=stored.id,
-            kind=entry.kind,
-            term=entry.term,
-            others=list(entry.others),
-            both_ways=entry.both_ways,
-            created_at=stored.created_at,
-        )
+        return cls.build_from(stored.entry, id=stored.id, created_at=stored.created_at)
 
 
 class VocabularyPage(BaseModel):
@@ -75,10 +64,8 @@ class VocabularyPage(BaseModel):
     counts: dict[str, int] = Field(description="每一种有多少条")
 
 
-class VocabularySuggestionOut(BaseModel):
+class VocabularySuggestionOut(ResponseBody):
     """An entry that may help; taken in by `POST /entries`."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     kind: VocabularyKind
     term: str = Field(description="建议收下的词")

@@ -45,18 +45,15 @@ class VocabularyService:
         self, tenant: str, text: str = "", kind: VocabularyKind | None = None, limit: int = 50, offset: int = 0
     ) -> tuple[list[StoredEntry], int]:
         """Entries that hold a text, by their terms, and how many there are."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(repository.load_page, tenant, text, kind, limit, offset)
+        return await self._database.run_in_reader(repository.load_page, tenant, text, kind, limit, offset)
 
     async def count_kinds(self, tenant: str) -> dict[str, int]:
         """How many entries there are of each kind."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(repository.count_kinds, tenant)
+        return await self._database.run_in_reader(repository.count_kinds, tenant)
 
     async def list_all(self, tenant: str) -> list[StoredEntry]:
         """Every entry, by its term."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(repository.load_current, tenant)
+        return await self._database.run_in_reader(repository.load_current, tenant)
 
     async def put(self, tenant: str, entries: Sequence[VocabularyEntry]) -> PutReport:
         """Takes entries in, each in the place of one of its kind and term; what cannot be taken stops no other.

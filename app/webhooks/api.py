@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, Field, StrictBool
 
 from app.http.deps import AdminTenant, Wired
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, Offset
 from app.http.routes import GuardedRoute
+from app.http.schemas import RequestBody, ResponseBody
 from app.webhooks.events import WebhookEvent
-from app.webhooks.repository import Subscription
 from app.webhooks.repository_deliveries import State
 
 if TYPE_CHECKING:
@@ -36,10 +35,8 @@ Description = Annotated[str, CLEANED, Field(max_length=200)]
 WebhookId = Annotated[str, Path(max_length=32)]
 
 
-class WebhookIn(BaseModel):
+class WebhookIn(RequestBody):
     """A new webhook."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: Url = Field(description="接收地址；默认不允许指向本机和内网")
     events: list[WebhookEvent] = Field(min_length=1, description="订阅的事件")
@@ -49,10 +46,8 @@ class WebhookIn(BaseModel):
     )
 
 
-class WebhookPatch(BaseModel):
+class WebhookPatch(RequestBody):
     """What is to be changed; what is left out stays."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: Url | None = None
     events: list[WebhookEvent] | None = Field(None, min_length=1)
@@ -60,7 +55,7 @@ class WebhookPatch(BaseModel):
     enabled: StrictBool | None = None
 
 
-class WebhookOut(BaseModel):
+class WebhookOut(ResponseBody):
     """A webhook, without its secret."""
 
     id: str
@@ -69,10 +64,6 @@ class WebhookOut(BaseModel):
     description: str
     enabled: bool
     created_at: datetime
-
-    @classmethod
-    def from_subscription(cls, subscription: Subscription) -> Self:
-        return cls(**{name: getattr(subscription, name) for name in cls.model_fields})
 
 
 class WebhookCreated(WebhookOut):
@@ -95,7 +86,7 @@ class WebhookTestOut(BaseModel):
     error: str
 
 
-class DeliveryOut(BaseModel):
+class DeliveryOut(ResponseBody):
     """A delivery; `status` and `error` are of the last try."""
 
     id: str
@@ -121,19 +112,19 @@ class DeliveryList(BaseModel):
 async def create_webhook(body: WebhookIn, tenant: AdminTenant, wiring: Wiring) -> WebhookCreated:
     """Subscribes; the secret is returned this once."""
     made = await wiring.webhooks.create(tenant, body.url, body.events, body.description, body.secret)
-    return WebhookCreated.from_subscription(made)
+    return WebhookCreated.model_validate(made)
 
 
 @router.get("")
 async def list_webhooks(tenant: AdminTenant, wiring: Wiring) -> WebhookList:
     """All webhooks."""
-    return WebhookList(webhooks=[WebhookOut.from_subscription(item) for item in await wiring.webhooks.list_all(tenant)])
+    return WebhookList(webhooks=[WebhookOut.model_validate(item) for item in await wiring.webhooks.list_all(tenant)])
 
 
 @router.patch("/{webhook_id}", responses=list_failures(404))
 async def change_webhook(webhook_id: WebhookId, body: WebhookPatch, tenant: AdminTenant, wiring: Wiring) -> WebhookOut:
     """Changes what is sent; switched off, it gets nothing new and what is pending waits."""
-    return WebhookOut.from_subscription(
+    return WebhookOut.model_validate(
         await wiring.webhooks.update(tenant, webhook_id, body.model_dump(exclude_none=True))
     )
 
@@ -164,7 +155,7 @@ async def list_deliveries(
 ) -> DeliveryList:
     """What was sent, and how it went, of the last 30 days."""
     rows, total = await wiring.webhooks.load_deliveries(tenant, webhook_id, limit, state, event or "", offset)
-    return DeliveryList(deliveries=[DeliveryOut.model_validate(asdict(row)) for row in rows], total=total)
+    return DeliveryList(deliveries=[DeliveryOut.model_validate(row) for row in rows], total=total)
 
 
 @router.post(

@@ -50,24 +50,20 @@ class WebhookRepository:
     async def list_all(self, tenant: str) -> list[Subscription]:
         """All webhooks, the oldest first."""
         query = select(*_COLUMNS).where(Webhook.tenant_id == tenant).order_by(Webhook.created_at, Webhook.id)
-        async with self._database.read() as connection:
-            return [Subscription(*row) for row in await connection.execute(query)]
+        return [Subscription(*row) for row in await self._database.fetch(query)]
 
     async def get(self, tenant: str, webhook: str) -> Subscription | None:
         """The webhook of that id."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(select(*_COLUMNS).where(_match_webhook(tenant, webhook)))).first()
+        row = await self._database.fetch_first(select(*_COLUMNS).where(_match_webhook(tenant, webhook)))
         return None if row is None else Subscription(*row)
 
     async def update(self, tenant: str, webhook: str, values: dict[str, Any]) -> None:
         """Changes what is given."""
-        async with self._database.write() as connection:
-            await connection.execute(update(Webhook).where(_match_webhook(tenant, webhook)).values(values))
+        await self._database.execute(update(Webhook).where(_match_webhook(tenant, webhook)).values(values))
 
     async def delete(self, tenant: str, webhook: str) -> bool:
         """Removes it with its deliveries; whether it was there."""
-        async with self._database.write() as connection:
-            return bool((await connection.execute(delete(Webhook).where(_match_webhook(tenant, webhook)))).rowcount)
+        return bool(await self._database.execute(delete(Webhook).where(_match_webhook(tenant, webhook))))
 
 
 def create_deliveries(connection: Connection, events: Sequence[PendingEvent]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, select, update
 
 from app.db.base import now
 from app.db.engine import Database
@@ -101,18 +101,16 @@ class DeliveryRepository:
             where.append(_TABLE.state == state)
         if event:
             where.append(_TABLE.event == event)
-        query = select(*columns).where(*where).order_by(_TABLE.created_at.desc(), _TABLE.id).limit(limit).offset(offset)
-        async with self._database.read() as connection:
-            total = (await connection.execute(select(func.count()).select_from(_TABLE).where(*where))).scalar_one()
-            return [DeliveryRow(*row) for row in await connection.execute(query)], total
+        query = select(*columns).where(*where).order_by(_TABLE.created_at.desc(), _TABLE.id)
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [DeliveryRow(*row) for row in rows], total
 
     async def retry_delivery(self, tenant: str, webhook: str, delivery: str) -> bool:
         """Makes a delivery due now, one that was given up too; whether it is there."""
         own = (_TABLE.tenant_id == tenant) & (_TABLE.webhook_id == webhook) & (_TABLE.id == delivery)
         moment = now()
         values = {"state": "pending", "attempts": 0, "due_at": moment, "updated_at": moment}
-        async with self._database.write() as connection:
-            return bool((await connection.execute(update(_TABLE).where(own).values(values))).rowcount)
+        return bool(await self._database.execute(update(_TABLE).where(own).values(values)))
 
 
 def _settle_results(connection: Connection, results: Sequence[DeliveryResult], worker: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint
+from sqlalchemy import Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, tenant_key
+from app.db.base import Base, delete_with, tenant_key
 
 
 class Webhook(Base):
@@ -52,7 +52,7 @@ class WebhookDelivery(Base):
     updated_at: Mapped[datetime]
 
     __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "webhook_id"], ["webhooks.tenant_id", "webhooks.id"], ondelete="CASCADE"),
+        delete_with("webhooks", webhook_id="id"),
         UniqueConstraint("tenant_id", "webhook_id", "event_id"),
         Index(None, "state", "due_at"),
         Index(None, "tenant_id", "about"),

@@ -7,12 +7,13 @@ import binascii
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Request, Response
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from app.auth.principal import Role
 from app.http.deps import AdminTenant, TenantId, Wired
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
+from app.http.schemas import RequestBody
 
 if TYPE_CHECKING:
     from app.widget.repository import WidgetRepository
@@ -53,10 +54,8 @@ def _check_picture(url: str) -> str:
 Greeting = Annotated[str, CLEANED, Field(max_length=200)]
 
 
-class ProactiveRule(BaseModel):
+class ProactiveRule(RequestBody):
     """What the closed widget says by itself on some pages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     page: str = Field(
         min_length=1, max_length=200, pattern=r"^/[^\s?#]*$", description="网页的路径，* 代表任意一段，如 /pricing*"
@@ -65,10 +64,8 @@ class ProactiveRule(BaseModel):
     message: Annotated[str, CLEANED, Field(min_length=1, max_length=200)] = Field(description="说什么")
 
 
-class WidgetLookBody(BaseModel):
+class WidgetLookBody(RequestBody):
     """What is left out is as by default."""
-
-    model_config = ConfigDict(extra="forbid")
 
     accent: str = Field("", pattern=r"^(#[0-9a-fA-F]{6})?$", description="主色，如 #1a56f0；留空用默认的蓝")
     avatar: Annotated[str, AfterValidator(_check_picture)] = Field(

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 
 from app.db.base import now
-from app.db.engine import Database, insert_into
+from app.db.engine import Database
 from app.widget.tables import WidgetLook as Table
 
 _STORED_LOOK = select(Table.look).where(Table.tenant_id == bindparam("tenant"))
@@ -29,7 +29,4 @@ class WidgetRepository:
 
     async def write_look(self, tenant: str, look: dict[str, Any]) -> None:
         """Saves the look of a tenant; it replaces the earlier one."""
-        values = {"look": look, "updated_at": now()}
-        async with self._database.write() as connection:
-            row = insert_into(connection, Table).values(tenant_id=tenant, **values)
-            await connection.execute(row.on_conflict_do_update(index_elements=[Table.tenant_id], set_=values))
+        await self._database.put_row(Table, {"tenant_id": tenant, "look": look, "updated_at": now()})

@@ -5,18 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
-class AcceptIn(TypedDict):
-    agent_id: NotRequired[str]
-
-
-Actor: TypeAlias = Literal["bot", "customer", "staff", "system"]
-
-
-class AssigneeOut(TypedDict):
-    id: str
-    name: str
-
-
 class AttachmentOut(TypedDict):
     id: str
     name: str
@@ -26,30 +14,7 @@ class AttachmentOut(TypedDict):
     height: int
 
 
-class AttachmentTextOut(TypedDict):
-    id: str
-    text: str
-    state: Literal["read", "none", "unread"]
-
-
 Band: TypeAlias = Literal["high", "medium", "low"]
-
-
-HistoryItem: TypeAlias = str
-
-
-class BinnedDocumentOut(TypedDict):
-    id: str
-    name: str
-    title: str
-    path: str
-    external_id: str | None
-    category: str
-    size: int
-    versions: int
-    deleted_at: str
-    deleted_by: str
-    erased_at: str | None
 
 
 class ButtonOut(TypedDict):
@@ -58,30 +23,7 @@ class ButtonOut(TypedDict):
     message: str
 
 
-class CandidateBrief(TypedDict):
-    document_id: str
-    title: str
-    heading: str
-    text: str
-    probability: float
-
-
-class CannedIn(TypedDict):
-    shortcut: str
-    text: str
-
-
-class CannedOut(TypedDict):
-    id: str
-    shortcut: str
-    text: str
-    updated_at: str
-
-
 Category: TypeAlias = Literal["repair", "fault", "complaint", "safety", "request", "question", "handoff", "other"]
-
-
-Attachment: TypeAlias = str
 
 
 class ChunkOut(TypedDict):
@@ -100,63 +42,6 @@ class ChunkPage(TypedDict):
     total: int
     offset: int
     limit: int
-
-
-class CommentIn(TypedDict):
-    text: str
-    public: NotRequired[bool]
-    author: NotRequired[str]
-
-
-Label: TypeAlias = str
-
-
-class ContactIn(TypedDict):
-    name: NotRequired[str]
-    labels: NotRequired[list[Label]]
-
-
-class ContactNoteOut(TypedDict):
-    session_id: str
-    name: str
-    content: str
-    created_at: str
-
-
-class ContactTicketOut(TypedDict):
-    number: str
-    subject: str
-    state: str
-    priority: str
-    updated_at: str
-
-
-class ContactVoteOut(TypedDict):
-    session_id: str
-    question: str
-    rating: Literal["up", "down"]
-    reason: str
-    created_at: str
-
-
-class CurrentSession(TypedDict):
-    session_id: str | None
-    expires_at: str | None
-
-
-CustomerKind: TypeAlias = Literal["member", "claimed", "visitor"]
-
-
-class CustomerOut(TypedDict):
-    kind: CustomerKind
-    user_id: str
-    given: str
-    name: str
-    level: str
-    alias: str
-    alias_en: str
-    colour: int
-    labels: list[str]
 
 
 class DocumentOut(TypedDict):
@@ -193,26 +78,6 @@ class DocumentPage(TypedDict):
     limit: int
 
 
-Tag: TypeAlias = str
-
-
-class DocumentPatch(TypedDict):
-    category: NotRequired[str | None]
-    tags: NotRequired[list[Tag] | None]
-    product: NotRequired[str | None]
-    product_version: NotRequired[str | None]
-    url: NotRequired[str | None]
-    valid_from: NotRequired[str | None]
-    valid_until: NotRequired[str | None]
-    disabled: NotRequired[bool | None]
-    folder: NotRequired[str | None]
-
-
-class DraftKeyIn(TypedDict):
-    document_id: str
-    version: int
-
-
 DraftOrigin: TypeAlias = Literal["model", "solution", "ticket", "handoff", "edited", "empty"]
 
 
@@ -237,19 +102,6 @@ Event: TypeAlias = Literal[
     "expire",
     "return",
 ]
-
-
-class ExpectedIn1(TypedDict):
-    document_id: str
-    chunk_id: NotRequired[str]
-
-
-class ExpectedIn2(TypedDict):
-    document_id: NotRequired[str]
-    chunk_id: str
-
-
-ExpectedIn: TypeAlias = ExpectedIn1 | ExpectedIn2
 
 
 class FaqButtonIn1(TypedDict):
@@ -278,18 +130,7 @@ class FaqIn(TypedDict):
     draft: NotRequired[bool]
 
 
-class FaqRefusedRow(TypedDict):
-    row: int
-    field: str
-    message: str
-
-
 FaqState: TypeAlias = Literal["draft", "published"]
-
-
-class FeedbackIn(TypedDict):
-    rating: Literal["up", "down"]
-    reason: NotRequired[str]
 
 
 class FileError(TypedDict):
@@ -307,6 +148,9 @@ DocumentId: TypeAlias = str
 
 
 Category1: TypeAlias = str
+
+
+Tag: TypeAlias = str
 
 
 Folder: TypeAlias = str
@@ -353,30 +197,10 @@ class GapEventOut(TypedDict):
     at: str
 
 
-class GapMergeIn(TypedDict):
-    into: str
-
-
-class GapPolicy(TypedDict):
-    two_persons: bool
-
-
 GapState: TypeAlias = Literal["open", "drafted", "in_review", "approved", "dismissed", "merged", "resolved"]
 
 
-class GapStepIn(TypedDict):
-    note: NotRequired[str]
-
-
 GateVerdict: TypeAlias = Literal["pass", "clarify", "refuse"]
-
-
-class HandoffIn(TypedDict):
-    skill: NotRequired[str]
-    user_id: NotRequired[str]
-    channel: NotRequired[str]
-    user_token: NotRequired[str]
-    session_token: NotRequired[str]
 
 
 class HypothesisOut(TypedDict):
@@ -397,16 +221,6 @@ Intent: TypeAlias = Literal[
 ]
 
 
-class InvitationIn(TypedDict):
-    invitation: str
-    password: str
-
-
-class JobError(TypedDict):
-    code: str
-    message: str
-
-
 class JobOut(TypedDict):
     id: str
     status: Literal["queued", "running", "ready", "partial", "failed", "cancelled"]
@@ -419,32 +233,6 @@ class JobOut(TypedDict):
     finished_at: str | None
 
 
-class JobPage(TypedDict):
-    items: list[JobOut]
-    total: int
-    offset: int
-    limit: int
-
-
-class KeySignIn(TypedDict):
-    key: str
-
-
-class LabelList(TypedDict):
-    labels: list[str]
-
-
-class LabelsIn(TypedDict):
-    labels: list[Label]
-
-
-class MessageIn(TypedDict):
-    content: NotRequired[str]
-    attachments: NotRequired[list[Attachment]]
-    agent_id: NotRequired[str]
-    id: NotRequired[str]
-
-
 class MetaEvent(TypedDict):
     type: Literal["meta"]
     session_id: str
@@ -453,10 +241,6 @@ class MetaEvent(TypedDict):
     agent: str
     intent: str
     session_token: NotRequired[str | None]
-
-
-class MineIn(TypedDict):
-    days: NotRequired[int]
 
 
 MissReason: TypeAlias = Literal[
@@ -470,18 +254,6 @@ class NearOut(TypedDict):
     heading: str
     text: str
     probability: float
-
-
-class NoteIn(TypedDict):
-    content: str
-    agent_id: NotRequired[str]
-
-
-class NoteOut(TypedDict):
-    id: str
-    agent_id: str
-    content: str
-    created_at: str
 
 
 NoticeCode: TypeAlias = Literal[
@@ -533,50 +305,8 @@ class PageIn(TypedDict):
     text: NotRequired[str]
 
 
-class PassagePartOut(TypedDict):
-    blocks: list[int]
-    quoted: bool
-    markdown: str
-
-
-class PasswordIn(TypedDict):
-    current: str
-    password: str
-
-
-class PasswordSignIn(TypedDict):
-    login: str
-    password: str
-    tenant: NotRequired[str]
-
-
 class PingEvent(TypedDict):
     type: Literal["ping"]
-
-
-class PresenceIn(TypedDict):
-    online: bool
-    name: NotRequired[str]
-
-
-class PreviewChunk(TypedDict):
-    text: str
-    heading_path: list[str]
-    page: int | None
-    question: str | None
-
-
-class PreviewOut(TypedDict):
-    name: str
-    title: str
-    product: str
-    product_version: str
-    total: int
-    chunks: list[PreviewChunk]
-    notices: list[str]
-    min_tokens: int
-    max_tokens: int
-    overlap_tokens: int
 
 
 class PreviousOut(TypedDict):
@@ -594,22 +324,6 @@ class ProposalOut(TypedDict):
     action: str
     fields: dict[str, str]
     expires: float
-
-
-class RatingIn(TypedDict):
-    score: int
-    comment: NotRequired[str]
-
-
-class RatingOut(TypedDict):
-    asked: bool
-    score: int
-
-
-class ReadIn(TypedDict):
-    agent_id: str
-    seq: int
-    viewing: NotRequired[bool]
 
 
 Reason: TypeAlias = Literal[
@@ -647,11 +361,6 @@ class ReplaceEvent(TypedDict):
 ReplyVerdict: TypeAlias = Literal["auto", "human", "error"]
 
 
-class ResolveIn(TypedDict):
-    note: NotRequired[str]
-    agent_id: NotRequired[str]
-
-
 Role: TypeAlias = Literal["admin", "lead", "agent", "server", "client", "metrics"]
 
 
@@ -662,40 +371,7 @@ class RowSourceOut(TypedDict):
     fields: dict[str, str]
 
 
-RunState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
-
-
-class SearchRequest(TypedDict):
-    query: str
-    top_k: NotRequired[int | None]
-    filter: NotRequired[FilterIn]
-    explain: NotRequired[bool]
-    history: NotRequired[list[HistoryItem]]
-    decide: NotRequired[bool]
-    why: NotRequired[ExpectedIn | None]
-    drafts: NotRequired[list[DraftKeyIn] | Literal[True] | None]
-
-
 Sender: TypeAlias = Literal["customer", "agent", "system", "bot"]
-
-
-class SessionIn(TypedDict):
-    user_id: NotRequired[str]
-    user_token: NotRequired[str]
-    channel: NotRequired[str]
-    cookie: NotRequired[bool]
-
-
-class SessionOpened(TypedDict):
-    session_id: str
-    session_token: str
-    expires_at: str
-
-
-class SessionPatch(TypedDict):
-    priority: NotRequired[int | None]
-    snoozed_until: NotRequired[str | None]
-    agent_id: NotRequired[str]
 
 
 class SignedIn(TypedDict):
@@ -719,37 +395,6 @@ class SlaOut(TypedDict):
     breached: bool
 
 
-class SolutionIn(TypedDict):
-    question: NotRequired[str]
-    answer: NotRequired[str]
-    agent_id: NotRequired[str]
-
-
-class SolutionKept(TypedDict):
-    id: str
-    session_id: str
-    gap: str
-    question: str
-    answer: str
-    agent_id: str
-    state: Literal["reviewed"]
-    created_at: str
-    updated_at: str
-    gap_id: str
-
-
-class SolutionOut(TypedDict):
-    id: str
-    session_id: str
-    gap: str
-    question: str
-    answer: str
-    agent_id: str
-    state: Literal["reviewed"]
-    created_at: str
-    updated_at: str
-
-
 class SourceOut(TypedDict):
     index: int
     document_id: str
@@ -763,88 +408,13 @@ class SourceOut(TypedDict):
     left_chars: NotRequired[int]
 
 
-Skill: TypeAlias = str
-
-
-Team: TypeAlias = str
-
-
-Hour: TypeAlias = str
-
-
-class StaffIn(TypedDict):
-    name: str
-    skills: NotRequired[list[Skill]]
-    teams: NotRequired[list[Team]]
-    hours: NotRequired[list[Hour]]
-    capacity: NotRequired[int]
-
-
-class StaffOut(TypedDict):
-    agent_id: str
-    name: str
-    skills: list[str]
-    teams: list[str]
-    hours: list[str]
-    capacity: int
-    assigned: int
-    last_seen: str | None
-
-
 Stage: TypeAlias = Literal["not_found", "not_indexed", "filtered", "not_recalled", "rerank_cut", "gate", "passed"]
-
-
-Standing: TypeAlias = Literal["open", "ended", "bot"]
 
 
 State: TypeAlias = Literal["bot", "queued", "out_of_hours", "assigned", "resolved", "closed"]
 
 
-class StopOut(TypedDict):
-    stopped: bool
-
-
-TableFormat: TypeAlias = Literal["csv", "xlsx"]
-
-
-class TeamIn(TypedDict):
-    name: str
-
-
-class TeamOut(TypedDict):
-    id: str
-    name: str
-    members: list[str]
-
-
-Number: TypeAlias = str
-
-
-class TicketIn(TypedDict):
-    subject: str
-    description: NotRequired[str]
-    category: NotRequired[Category]
-    priority: NotRequired[Priority]
-    session_id: NotRequired[str]
-    user_id: NotRequired[str]
-    author: NotRequired[str]
-
-
-TicketOrder: TypeAlias = Literal["urgency", "due", "newest", "oldest", "updated"]
-
-
 TicketOrigin: TypeAlias = Literal["conversation", "desk", "staff"]
-
-
-class TicketPatch(TypedDict):
-    subject: NotRequired[str | None]
-    description: NotRequired[str | None]
-    category: NotRequired[Category | None]
-    priority: NotRequired[Priority | None]
-    assignee: NotRequired[str | None]
-    team: NotRequired[str | None]
-    author: NotRequired[str]
-    version: NotRequired[int | None]
 
 
 TicketState: TypeAlias = Literal["open", "in_progress", "waiting", "resolved", "closed", "reopened"]
@@ -858,58 +428,6 @@ class TokenEvent(TypedDict):
     text: str
 
 
-class TokenSignIn(TypedDict):
-    id_token: str
-    tenant: NotRequired[str]
-
-
-class TransferIn(TypedDict):
-    agent_id: NotRequired[str]
-    team: NotRequired[str]
-    skill: NotRequired[str]
-    note: NotRequired[str]
-    by: NotRequired[str]
-
-
-class TransitionIn(TypedDict):
-    to: TicketState
-    note: NotRequired[str]
-    author: NotRequired[str]
-    version: NotRequired[int | None]
-
-
-Trouble: TypeAlias = Literal["danger", "wanted_person", "thumbs_down", "refused", "unsure", "none"]
-
-
-class UnansweredOut(TypedDict):
-    id: str
-    question: str
-    outcome: Outcome
-    count: int
-    first_seen: str
-    last_seen: str
-
-
-class UnansweredPage(TypedDict):
-    questions: list[UnansweredOut]
-    total: int
-
-
-class UrlImport(TypedDict):
-    url: str
-    path: NotRequired[str]
-    external_id: NotRequired[str]
-    category: NotRequired[str | None]
-    tags: NotRequired[list[Tag] | None]
-    product: NotRequired[str | None]
-    product_version: NotRequired[str | None]
-    valid_from: NotRequired[str | None]
-    valid_until: NotRequired[str | None]
-    draft: NotRequired[bool]
-    author: NotRequired[str]
-    reason: NotRequired[str]
-
-
 class VerificationOut(TypedDict):
     verdict: ReplyVerdict
     factuality: int | None
@@ -920,99 +438,7 @@ class VerificationOut(TypedDict):
 VersionState: TypeAlias = Literal["draft", "review", "scheduled", "published", "archived"]
 
 
-class ViewFilter(TypedDict):
-    q: NotRequired[str]
-    label: NotRequired[str]
-    agent_id: NotRequired[str]
-    standing: NotRequired[Standing | None]
-    outcome: NotRequired[Outcome | None]
-    priority: NotRequired[int | None]
-    since: NotRequired[str | None]
-    until: NotRequired[str | None]
-    days: NotRequired[int | None]
-
-
-class ViewIn(TypedDict):
-    name: str
-    filter: ViewFilter
-    agent_id: str
-    shared: NotRequired[bool]
-
-
-class ViewOut(TypedDict):
-    id: str
-    name: str
-    filter: ViewFilter
-    shared: bool
-    created_at: str
-
-
-class ViewerOut(TypedDict):
-    agent_id: str
-    name: str
-
-
-class VisitIn(TypedDict):
-    url: str
-    title: NotRequired[str]
-
-
-class VisitOut(TypedDict):
-    url: str
-    title: str
-    visits: int
-    first_at: str
-    last_at: str
-
-
 Who: TypeAlias = Literal["customer", "bot", "staff", "system"]
-
-
-class AdviceOut(TypedDict):
-    question: str
-    outcome: Outcome
-    draft: str
-    confidence: float
-    sources: list[SourceOut | RowSourceOut]
-    candidates: list[CandidateBrief]
-    degraded: list[str]
-
-
-class AssigneeList(TypedDict):
-    people: list[AssigneeOut]
-    teams: list[AssigneeOut]
-
-
-class BatchFindingOut(TypedDict):
-    query: str
-    verdict: GateVerdict
-    confidence: float
-    intents: list[str]
-    rejected: Reason | None
-    document_id: str | None
-    title: str | None
-    chunk_id: str | None
-    text: str | None
-    stage: Stage | None
-    explanation: str
-    degraded: list[str]
-
-
-class BatchQuestionIn(TypedDict):
-    query: str
-    history: NotRequired[list[HistoryItem]]
-    why: NotRequired[ExpectedIn | None]
-
-
-class BatchSearchRequest(TypedDict):
-    questions: list[BatchQuestionIn]
-    decide: NotRequired[bool]
-
-
-class BatchSearchResponse(TypedDict):
-    counts: dict[GateVerdict, int]
-    stages: dict[Stage, int]
-    questions: list[BatchFindingOut]
 
 
 class BidOut(TypedDict):
@@ -1020,14 +446,6 @@ class BidOut(TypedDict):
     probability: float
     rank: Literal["urgent", "claims", "aside", "looks_up"]
     why: str
-
-
-class BinPage(TypedDict):
-    items: list[BinnedDocumentOut]
-    total: int
-    offset: int
-    limit: int
-    days: int
 
 
 class CandidateOut(TypedDict):
@@ -1053,53 +471,10 @@ class CandidateOut(TypedDict):
     stage: Literal["passed", "gate", "rerank_cut"]
 
 
-class CannedList(TypedDict):
-    replies: list[CannedOut]
-
-
-class ChatRequest(TypedDict):
-    message: str
-    attachments: NotRequired[list[Attachment]]
-    session_id: NotRequired[str | None]
-    user_id: NotRequired[str]
-    user_token: NotRequired[str]
-    session_token: NotRequired[str]
-    channel: NotRequired[str]
-    client_id: NotRequired[str]
-    page: NotRequired[PageIn | None]
-    filter: NotRequired[FilterIn | None]
-
-
-class ConversationOut(TypedDict):
-    session_id: str
-    user_id: str
-    verified: bool
-    channel: str
-    turns: int
-    created_at: str
-    updated_at: str
-    first_question: str
-    title: str
-    trouble: Trouble
-    worst: str
-    last_outcome: str
-    handoff: bool
-    up: int
-    down: int
-    labels: list[str]
-
-
 class DecisionOut(TypedDict):
     intents: list[Intent | Literal["curated"]]
     why: str
     bids: list[BidOut]
-
-
-class DeskExchangeOut(TypedDict):
-    question: str
-    reply: str
-    outcome: Outcome
-    created_at: str
 
 
 class DeskMessageOut(TypedDict):
@@ -1127,19 +502,6 @@ class EarlierTurnOut(TypedDict):
     outcome: Outcome
 
 
-class EntryOut(TypedDict):
-    who: Who
-    agent_id: str
-    name: str
-    text: str
-    event: Event | None
-    note: str
-    message_id: str
-    seq: int | None
-    created_at: str
-    attachments: NotRequired[list[AttachmentOut]]
-
-
 class ErrorEvent(TypedDict):
     error: ErrorInfo
     type: Literal["error"]
@@ -1154,24 +516,6 @@ class EvidenceOut(TypedDict):
     recalled: RecalledOut
     candidates: list[CandidateOut]
     parts: NotRequired[list[EvidenceOut]]
-
-
-class ExchangeOut(TypedDict):
-    message_id: str
-    question: str
-    reply: str
-    outcome: Outcome
-    data: dict[str, Any]
-    created_at: str
-    rating: Literal["up", "down"] | None
-    reason: str
-
-
-class FaqImportOut(TypedDict):
-    added: int
-    changed: int
-    unchanged: int
-    refused: list[FaqRefusedRow]
 
 
 class FaqOut(TypedDict):
@@ -1211,23 +555,6 @@ class FileReportOut(TypedDict):
     notices: list[NoticeOut]
     error: FileError | None
     retry_at: str | None
-
-
-class FoundOut(TypedDict):
-    session_id: str
-    channel: str
-    state: State
-    priority: int
-    agent: str
-    turns: int
-    first_question: str
-    last_outcome: str
-    ticket: str
-    created_at: str
-    updated_at: str
-    snippet: str
-    customer: NotRequired[CustomerOut | None]
-    labels: NotRequired[list[str]]
 
 
 class GapOut(TypedDict):
@@ -1280,48 +607,9 @@ class HandoffStarted(TypedDict):
     session_token: NotRequired[str]
 
 
-class HistoryOut(TypedDict):
-    version: int
-    event: Event
-    source: State
-    target: State
-    actor: Actor
-    agent_id: str
-    note: str
-    created_at: str
-
-
-class HistoryPage(TypedDict):
-    conversations: list[FoundOut]
-    total: int
-
-
 class JobDetail(TypedDict):
     job: JobOut
     files: list[FileReportOut]
-
-
-class JobRunOut(TypedDict):
-    id: str
-    kind: str
-    parameters: dict[str, Any]
-    state: RunState
-    done: int
-    total: int
-    result: dict[str, Any] | None
-    error: JobError | None
-    scheduled: str | None
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
-    duration: float | None
-
-
-class LastMessageOut(TypedDict):
-    seq: int
-    sender: Sender
-    content: str
-    created_at: str
 
 
 class MessageList(TypedDict):
@@ -1339,24 +627,6 @@ class MissOut(TypedDict):
     revision: int
     asked_at: str
     before: list[EarlierTurnOut]
-
-
-class PassageOut(TypedDict):
-    index: int
-    document_id: str
-    title: str
-    heading: str
-    page: int | None
-    text: str
-    snippet: str
-    url: str | None
-    parts: list[PassagePartOut]
-    current: bool
-
-
-class ReadOut(TypedDict):
-    unread: int
-    viewers: list[ViewerOut]
 
 
 class RouteOut(TypedDict):
@@ -1407,91 +677,6 @@ class SeenOut(TypedDict):
     attachments: NotRequired[list[AttachmentOut]]
 
 
-class SessionDetail(TypedDict):
-    session_id: str
-    state: State
-    version: int
-    messages: int
-    agent_id: str
-    user_id: str
-    verified: bool
-    channel: str
-    reason: str
-    priority: int
-    emotion: float
-    skill: str
-    team: str
-    ticket: str
-    card: dict[str, Any]
-    queued_at: str | None
-    assigned_at: str | None
-    resolved_at: str | None
-    customer_seen: NotRequired[int]
-    staff_seen: NotRequired[int]
-    snoozed_until: str | None
-    customer: NotRequired[CustomerOut | None]
-    labels: NotRequired[list[str]]
-    unread: NotRequired[int]
-    last_message: NotRequired[LastMessageOut | None]
-    conversation: list[DeskExchangeOut]
-    history: list[HistoryOut]
-    notes: list[NoteOut]
-    recent_messages: list[DeskMessageOut]
-    viewers: list[ViewerOut]
-
-
-class SessionOut(TypedDict):
-    session_id: str
-    state: State
-    version: int
-    messages: int
-    agent_id: str
-    user_id: str
-    verified: bool
-    channel: str
-    reason: str
-    priority: int
-    emotion: float
-    skill: str
-    team: str
-    ticket: str
-    card: dict[str, Any]
-    queued_at: str | None
-    assigned_at: str | None
-    resolved_at: str | None
-    customer_seen: NotRequired[int]
-    staff_seen: NotRequired[int]
-    snoozed_until: str | None
-    customer: NotRequired[CustomerOut | None]
-    labels: NotRequired[list[str]]
-    unread: NotRequired[int]
-    last_message: NotRequired[LastMessageOut | None]
-
-
-class SolutionList(TypedDict):
-    solutions: list[SolutionOut]
-    total: int
-
-
-class StaffList(TypedDict):
-    staff: list[StaffOut]
-
-
-class TeamList(TypedDict):
-    teams: list[TeamOut]
-
-
-class TicketBulkIn(TypedDict):
-    numbers: list[Number]
-    priority: NotRequired[Priority | None]
-    category: NotRequired[Category | None]
-    assignee: NotRequired[str | None]
-    team: NotRequired[str | None]
-    to: NotRequired[TicketState | None]
-    note: NotRequired[str]
-    author: NotRequired[str]
-
-
 class TicketEventOut(TypedDict):
     number: int
     kind: Literal["created", "updated", "comment", "transition", "urged", "erased"]
@@ -1522,33 +707,9 @@ class TicketOut(TypedDict):
     updated_at: str
 
 
-class TicketOutcome(TypedDict):
-    number: str
-    ticket: TicketOut | None
-    code: str
-    message: str
-
-
-class TicketOutcomes(TypedDict):
-    outcomes: list[TicketOutcome]
-    changed: int
-
-
 class TicketPage(TypedDict):
     tickets: list[TicketOut]
     total: int
-
-
-class Transcript(TypedDict):
-    session_id: str
-    user_id: str
-    verified: bool
-    channel: str
-    state: State
-    created_at: str
-    updated_at: str
-    entries: list[EntryOut]
-    turns: list[ExchangeOut]
 
 
 class VersionOut(TypedDict):
@@ -1563,10 +724,6 @@ class VersionOut(TypedDict):
     decided_at: str | None
     note: str
     created_at: str
-
-
-class ViewList(TypedDict):
-    views: list[ViewOut]
 
 
 class ChatData(TypedDict):
@@ -1596,26 +753,6 @@ class ChatResponse(TypedDict):
     outcome: Outcome
     data: ChatData
     session_token: NotRequired[str | None]
-
-
-class ContactOut(TypedDict):
-    customer: CustomerOut
-    language: Literal["zh", "en"] | None
-    channel: str
-    first_seen: str
-    last_seen: str
-    visits: list[VisitOut]
-    conversations: list[FoundOut]
-    total: int
-    tickets: list[ContactTicketOut]
-    notes: list[ContactNoteOut]
-    votes: list[ContactVoteOut]
-
-
-class ConversationList(TypedDict):
-    conversations: list[ConversationOut]
-    next: str | None
-    total: int
 
 
 class ConversationSeen(TypedDict):
@@ -1659,10 +796,6 @@ class GapDetailOut(TypedDict):
     near: list[NearOut]
     history: list[GapEventOut]
     draft: GapDraftOut | None
-
-
-class SessionList(TypedDict):
-    sessions: list[SessionOut]
 
 
 class TicketDetail(TypedDict):

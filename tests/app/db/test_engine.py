@@ -4,12 +4,13 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, delete, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
 from app.db import engine, wal
 from app.db.engine import Database
 from app.errors import DatabaseBusy, StorageFull
+from app.performance.tables import UsageCounter
 from app.search.repository import CalibrationRepository
 from knowledge.probability import CalibrationMap
 
@@ -188,3 +189,16 @@ async def test_a_look_that_fails_gives_its_connection_back(database: Database) -
     with pytest.raises(DBAPIError):
         await database.run_in_reader(lambda connection: connection.execute(text("SELECT no_such_column")).one())
     assert await count() == 1  # its connection came back whole
+
+
+async def test_single_statements_read_and_write_in_transactions_of_their_own(database: Database) -> None:
+    for number in range(1, 6):
+        row = insert(UsageCounter).values(tenant_id="t", day=f"2026-01-0{number}", name="n", value=number)
+        assert await database.execute(row) == 1
+    query = select(UsageCounter.value, UsageCounter.day).where(UsageCounter.value > 1).order_by(UsageCounter.day)
+    assert [row.value for row in await database.fetch(query)] == await database.fetch_values(query) == [2, 3, 4, 5]
+    assert (await database.fetch_first(query), await database.fetch_value(query)) == ((2, "2026-01-02"), 2)
+    assert await database.fetch_page(query, 1, 2) == ([(3, "2026-01-03"), (4, "2026-01-04")], 4)
+    assert await database.execute(delete(UsageCounter).where(UsageCounter.value > 1)) == 4
+    assert (await database.fetch(query), await database.fetch_values(query)) == ([], [])
+    assert (await database.fetch_first(query), await database.fetch_value(query)) == (None, None)

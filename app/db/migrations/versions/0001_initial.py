@@ -145,21 +145,3 @@ def upgrade() -> None:
     )
     op.create_index("ix_chunks_tenant_id_document_id", "chunks", ["tenant_id", "document_id"])
     op.create_index("ix_chunks_tenant_id_version_id", "chunks", ["tenant_id", "version_id"])
-
-
-def downgrade() -> None:
-
-    op.drop_index("ix_chunks_tenant_id_version_id", table_name="chunks")
-    op.drop_index("ix_chunks_tenant_id_document_id", table_name="chunks")
-    op.drop_table("chunks")
-    op.drop_table("turns")
-    op.drop_index("ix_document_versions_tenant_id_content_hash", table_name="document_versions")
-    op.drop_table("document_versions")
-    op.drop_table("terms")
-    op.drop_table("kb_state")
-    op.drop_index("ix_documents_tenant_id_content_hash", table_name="documents")
-    op.drop_index("ix_documents_tenant_id_category", table_name="documents")
-    op.drop_table("documents")
-    op.drop_table("conversations")
-    op.drop_table("contents")
-    op.drop_table("calibrations")

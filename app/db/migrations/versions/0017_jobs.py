@@ -37,7 +37,3 @@ def upgrade() -> None:
     )
     op.create_index("ix_job_runs_state_created_at", "job_runs", ["state", "created_at"])
     op.create_index("ix_job_runs_tenant_id_finished_at", "job_runs", ["tenant_id", "finished_at"])
-
-
-def downgrade() -> None:
-    op.drop_table("job_runs")

@@ -39,11 +39,3 @@ def _fill() -> None:
     )
     current = f"SELECT 1 FROM documents WHERE {own} AND documents.version_id = document_versions.id"
     op.execute(f"UPDATE document_versions SET state = 'archived', archived_at = ({later}) WHERE NOT EXISTS ({current})")
-
-
-def downgrade() -> None:
-    op.drop_index("ix_document_versions_state_publish_at", "document_versions")
-    for name in (*_TEXTS, *_MOMENTS, "columns", "labels", "state"):
-        op.drop_column("document_versions", name)
-    op.drop_column("ingestion_files", "change")
-    op.drop_column("documents", "published")

@@ -42,9 +42,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant_id", "wording", name="pk_faq_wordings"),
     )
     op.create_index("ix_faq_wordings_tenant_id_faq_id", "faq_wordings", ["tenant_id", "faq_id"])
-
-
-def downgrade() -> None:
-    op.drop_table("faq_wordings")
-    op.drop_table("faqs")
-    op.drop_column("documents", "kind")

@@ -32,11 +32,3 @@ def upgrade() -> None:
     state = "SELECT text_version FROM kb_state WHERE kb_state.tenant_id = documents.tenant_id"
     op.execute(f"UPDATE documents SET text_version = COALESCE(({state}), '')")
     op.drop_column("kb_state", "text_version")
-
-
-def downgrade() -> None:
-    op.add_column("kb_state", sa.Column("text_version", sa.String(length=32), nullable=False, server_default=""))
-    op.drop_column("kb_state", "vocabulary")
-    op.drop_column("documents", "vocabulary")
-    op.drop_column("documents", "text_version")
-    op.drop_table("vocabulary_entries")

@@ -18,7 +18,3 @@ def upgrade() -> None:
         sa.Column("since", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", name="pk_index_generations"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("index_generations")

@@ -39,9 +39,3 @@ def upgrade() -> None:
     op.create_index("ix_corrections_tenant_id_state", "corrections", ["tenant_id", "state"])
     op.add_column("chunks", sa.Column("correction", sa.String(length=32), nullable=False, server_default=""))
     op.add_column("chunks", sa.Column("excluded", sa.Boolean(), nullable=False, server_default=sa.false()))
-
-
-def downgrade() -> None:
-    op.drop_column("chunks", "excluded")
-    op.drop_column("chunks", "correction")
-    op.drop_table("corrections")

@@ -75,8 +75,3 @@ def upgrade() -> None:
         sa.Column("applied", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("tenant_id", "id", name="pk_tuner_reports"),
     )
-
-
-def downgrade() -> None:
-    for table in ("tuner_reports", "tuner_experiment_turns", "tuner_experiments", "tuner_params"):
-        op.drop_table(table)

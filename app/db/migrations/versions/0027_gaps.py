@@ -60,8 +60,3 @@ def upgrade() -> None:
             ["tenant_id", "gap_id"], ["gaps.tenant_id", "gaps.id"], name="fk_gap_events_gaps", ondelete="CASCADE"
         ),
     )
-
-
-def downgrade() -> None:
-    for table in ("gap_events", "gap_items", "gaps"):
-        op.drop_table(table)

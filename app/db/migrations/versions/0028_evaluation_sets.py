@@ -45,8 +45,3 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("evaluation_cases")
-    op.drop_table("evaluation_sets")

@@ -56,8 +56,3 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("source_items")
-    op.drop_table("sources")

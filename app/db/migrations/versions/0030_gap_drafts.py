@@ -32,8 +32,3 @@ def upgrade() -> None:
         sa.Column("two_persons", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", name="pk_gap_policies"),
     )
-
-
-def downgrade() -> None:
-    for table in ("gap_policies", "gap_drafts"):
-        op.drop_table(table)

@@ -40,7 +40,3 @@ def upgrade() -> None:
     )
     op.create_index("ix_quality_issues_tenant_id_state_kind", "quality_issues", ["tenant_id", "state", "kind"])
     op.create_index("ix_quality_issues_tenant_id_document_id", "quality_issues", ["tenant_id", "document_id"])
-
-
-def downgrade() -> None:
-    op.drop_table("quality_issues")

@@ -42,8 +42,3 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("evaluation_results")
-    op.drop_table("evaluation_reports")

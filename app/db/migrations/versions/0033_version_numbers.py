@@ -14,7 +14,3 @@ def upgrade() -> None:
     own = "v.tenant_id = documents.tenant_id AND v.document_id = documents.id"
     last = f"SELECT MAX(v.number) FROM document_versions v WHERE {own}"
     op.execute(f"UPDATE documents SET last_number = COALESCE(({last}), 0)")
-
-
-def downgrade() -> None:
-    op.drop_column("documents", "last_number")

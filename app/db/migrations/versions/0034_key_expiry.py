@@ -15,8 +15,3 @@ def upgrade() -> None:
     op.add_column("api_keys", sa.Column("expires_at", UtcDateTime(), nullable=True))
     op.add_column("api_keys", sa.Column("previous_digest", sa.String(64), nullable=True))
     op.add_column("api_keys", sa.Column("previous_until", UtcDateTime(), nullable=True))
-
-
-def downgrade() -> None:
-    for column in ("previous_until", "previous_digest", "expires_at"):
-        op.drop_column("api_keys", column)

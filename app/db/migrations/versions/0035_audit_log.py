@@ -25,7 +25,3 @@ def upgrade() -> None:
         sa.Column("request_id", sa.String(64), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "id", name=op.f("pk_audit_log")),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("audit_log")

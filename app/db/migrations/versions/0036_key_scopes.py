@@ -11,7 +11,3 @@ down_revision = "0035"
 
 def upgrade() -> None:
     op.add_column("api_keys", sa.Column("scopes", sa.JSON(), server_default="[]", nullable=False))
-
-
-def downgrade() -> None:
-    op.drop_column("api_keys", "scopes")

@@ -21,7 +21,3 @@ def upgrade() -> None:
         sa.Column("cost", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "day", "model", name="pk_model_spending"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("model_spending")

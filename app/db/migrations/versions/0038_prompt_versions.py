@@ -18,7 +18,3 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("version", "name", name="pk_prompt_versions"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("prompt_versions")

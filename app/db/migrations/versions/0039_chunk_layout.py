@@ -15,7 +15,3 @@ def upgrade() -> None:
     documents = op.get_bind().scalar(sa.text("SELECT COUNT(DISTINCT document_id) FROM chunks"))
     if documents:
         logger.info("已入库的 {} 篇文档照常回答；运行任务 reread（重新读取文档），回答就按段落种类引用它们", documents)
-
-
-def downgrade() -> None:
-    op.drop_column("chunks", "layout")

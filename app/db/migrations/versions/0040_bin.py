@@ -12,9 +12,3 @@ down_revision = "0039"
 def upgrade() -> None:
     op.add_column("documents", sa.Column("deleted_at", sa.DateTime(timezone=True), nullable=True))
     op.add_column("documents", sa.Column("deleted_by", sa.Text(), nullable=False, server_default=""))
-
-
-def downgrade() -> None:
-    op.execute(sa.text("DELETE FROM documents WHERE kind = 'binned'"))
-    op.drop_column("documents", "deleted_by")
-    op.drop_column("documents", "deleted_at")

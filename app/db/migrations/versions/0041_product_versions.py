@@ -14,10 +14,3 @@ def upgrade() -> None:
         op.add_column("documents", sa.Column(name, sa.Text(), nullable=False, server_default=""))
     op.create_index("ix_documents_tenant_id_product_version", "documents", ["tenant_id", "product_version"])
     op.add_column("api_keys", sa.Column("filter", sa.JSON(), nullable=False, server_default="{}"))
-
-
-def downgrade() -> None:
-    op.drop_column("api_keys", "filter")
-    op.drop_index("ix_documents_tenant_id_product_version", "documents")
-    for name in ("product_version", "product"):
-        op.drop_column("documents", name)

@@ -74,8 +74,3 @@ def upgrade() -> None:
         _moment("updated_at"),
         sa.PrimaryKeyConstraint("tenant_id", "account", name="pk_channel_cursors"),
     )
-
-
-def downgrade() -> None:
-    for name in ("channel_cursors", "channel_replies", "channel_messages", "channel_sessions"):
-        op.drop_table(name)

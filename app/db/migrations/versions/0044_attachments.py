@@ -42,13 +42,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant_id", "id", name="pk_attachment_removals"),
     )
     op.create_index("ix_attachment_removals_due_at", "attachment_removals", ["due_at"])
-
-
-def downgrade() -> None:
-    op.drop_table("attachment_removals")
-    op.drop_table("attachments")
-    for name in ("customer_seen", "staff_seen"):
-        op.drop_column("desk_sessions", name)
-    op.drop_column("channel_messages", "media")
-    for table in ("turns", "desk_messages"):
-        op.drop_column(table, "attachments")

@@ -23,8 +23,3 @@ def upgrade() -> None:
     op.create_index(
         "ix_channel_members_tenant_id_account_user_id", "channel_members", ["tenant_id", "account", "user_id"]
     )
-
-
-def downgrade() -> None:
-    op.drop_table("channel_members")
-    op.drop_column("channel_sessions", "customer")

@@ -155,21 +155,3 @@ def _fill() -> None:
                 for *key, entry, said, reply in rows
             ]
             connection.execute(sa.insert(texts), values)
-
-
-def downgrade() -> None:
-    if op.get_bind().dialect.name == "sqlite":
-        op.execute("DROP TABLE conversation_texts_index")
-    for name in (
-        "conversation_texts",
-        "saved_views",
-        "conversation_visits",
-        "conversation_labels",
-        "contact_labels",
-        "contacts",
-        "desk_reads",
-    ):
-        op.drop_table(name)
-    op.drop_index("ix_conversations_tenant_id_caller", "conversations")
-    op.drop_index("ix_desk_events_tenant_id_agent_id_created_at", "desk_events")
-    op.drop_column("desk_sessions", "snoozed_until")

@@ -61,11 +61,3 @@ def upgrade() -> None:
     op.add_column("desk_staff", sa.Column("teams", sa.JSON(), server_default="[]", nullable=False))
     op.add_column("desk_staff", sa.Column("hours", sa.JSON(), server_default="[]", nullable=False))
     op.add_column("desk_sessions", sa.Column("team", sa.String(32), server_default="", nullable=False))
-
-
-def downgrade() -> None:
-    op.drop_column("desk_sessions", "team")
-    op.drop_column("desk_staff", "hours")
-    op.drop_column("desk_staff", "teams")
-    for name in ("desk_teams", "sign_ins", "people"):
-        op.drop_table(name)

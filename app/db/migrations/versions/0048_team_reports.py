@@ -73,9 +73,3 @@ def upgrade() -> None:
     op.create_index("ix_desk_ratings_tenant_id_created_at", "desk_ratings", ["tenant_id", "created_at"])
     op.create_index("ix_turns_tenant_id_created_at", "turns", ["tenant_id", "created_at"])
     op.execute(_ACTIVE)
-
-
-def downgrade() -> None:
-    op.drop_index("ix_turns_tenant_id_created_at", table_name="turns")
-    op.drop_table("desk_ratings")
-    op.drop_table("desk_handlings")

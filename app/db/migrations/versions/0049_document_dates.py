@@ -11,7 +11,3 @@ down_revision = "0048"
 
 def upgrade() -> None:
     op.add_column("documents", sa.Column("dated", sa.Text(), nullable=False, server_default=""))
-
-
-def downgrade() -> None:
-    op.drop_column("documents", "dated")

@@ -28,8 +28,3 @@ def upgrade() -> None:
         sa.Column("replies", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "day", "provider", "model", name="pk_unreadable_replies"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("unreadable_replies")
-    op.drop_table("calibration_verdicts")

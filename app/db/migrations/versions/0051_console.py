@@ -29,8 +29,3 @@ def upgrade() -> None:
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", name="pk_widget_looks"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("widget_looks")
-    op.drop_table("model_connections")

@@ -13,9 +13,3 @@ def upgrade() -> None:
     op.add_column("audit_log", sa.Column("subject", sa.String(length=200), server_default="", nullable=False))
     op.add_column("audit_log", sa.Column("changed", sa.JSON(), server_default="[]", nullable=False))
     op.add_column("documents", sa.Column("disabled", sa.Boolean(), server_default=sa.false(), nullable=False))
-
-
-def downgrade() -> None:
-    op.drop_column("documents", "disabled")
-    op.drop_column("audit_log", "changed")
-    op.drop_column("audit_log", "subject")

@@ -21,8 +21,3 @@ def upgrade() -> None:
     for actor, origin in _ORIGINS.items():
         opened = sa.exists().where(own, event.c.actor == actor)
         op.execute(ticket.update().where(opened).values(origin=origin))
-
-
-def downgrade() -> None:
-    op.drop_column("tickets", "team")
-    op.drop_column("tickets", "origin")

@@ -20,7 +20,3 @@ def upgrade() -> None:
         sa.Column("checked_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", name="pk_quality_checks"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("quality_checks")

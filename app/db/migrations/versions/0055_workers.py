@@ -14,8 +14,3 @@ _TABLES = ("channel_messages", "channel_replies", "webhook_deliveries")
 def upgrade() -> None:
     for table in _TABLES:
         op.add_column(table, sa.Column("worker", sa.String(32), nullable=False, server_default=""))
-
-
-def downgrade() -> None:
-    for table in _TABLES:
-        op.drop_column(table, "worker")
