@@ -37,8 +37,8 @@ class Guidance:
 
         None where there are none, or where their vectors do not come in time.
         """
-        asked = findings.vectors.alone
-        if findings.retrieval is None or asked is None:
+        vector_alone = findings.vectors.alone
+        if findings.retrieval is None or vector_alone is None:
             return None
         candidates = [
             candidate for candidate in findings.retrieval.passing_candidates if not candidate.chunk.is_in_view
@@ -48,10 +48,10 @@ class Guidance:
         vectors = await self._meaning.load_vectors([passage.get_text_in_place(index) for passage, index in places])
         if vectors is None:
             return None
-        nearness = (vectors @ asked).tolist()
+        nearness = (vectors @ vector_alone).tolist()
         guiding = [
-            (near, passage, index)
-            for (passage, index), vector, near in zip(places, vectors, nearness, strict=True)
+            (nearness_here, passage, index)
+            for (passage, index), vector, nearness_here in zip(places, vectors, nearness, strict=True)
             if self._head.is_guidance(vector) and not _names_price(passage.sentences[index].text)
         ]
         if not guiding:

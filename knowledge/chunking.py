@@ -305,10 +305,10 @@ def _build_text(chunk: Sequence[_Unit], page: int | None) -> _Packed:
     spans: list[Span] = []
     runs = groupby(chunk, key=lambda unit: id(unit.block))
     for run in (list(units) for _, units in runs):
-        block, said = run[0].block, "".join(unit.text for unit in run).rstrip()
+        block, joined = run[0].block, "".join(unit.text for unit in run).rstrip()
         start = len(text) + (1 if text else 0)
-        text += f"\n{said}" if text else said
-        spans.append(Span.from_block(block, start, len(text), whole=said == block.text))
+        text += f"\n{joined}" if text else joined
+        spans.append(Span.from_block(block, start, len(text), whole=joined == block.text))
     bare = len(text) - len(text.lstrip())
     return _Packed(text.strip(), page, build_layout(_move_span(span, bare) for span in spans if span.end > bare))
 

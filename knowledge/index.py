@@ -122,6 +122,6 @@ def find_differences(snapshot: Snapshot, wanted: frozenset[str]) -> tuple[frozen
         IndexUnavailable: If the index cannot be read.
     """
     numbers = snapshot.buckets.find_differences(Buckets.from_ids(wanted))
-    held = snapshot.list_ids(numbers)
-    near = frozenset(name for name in wanted if find_bucket(name) in numbers)
-    return near - held, held - near
+    present = snapshot.list_ids(numbers)
+    same_bucket = frozenset(name for name in wanted if find_bucket(name) in numbers)
+    return same_bucket - present, present - same_bucket

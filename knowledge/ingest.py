@@ -61,8 +61,8 @@ class Identity:
             product = found.product or find_product(found.title, self.folder)
         if version is None:
             version = normalize_version(found.product_version) or find_version(found.title, name, self.folder)
-        place = self.category, self.tags, self.folder
-        return DocumentMeta(self.document_id, name, found.title, *place, product, version, found.dated)
+        filing = self.category, self.tags, self.folder
+        return DocumentMeta(self.document_id, name, found.title, *filing, product, version, found.dated)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,18 +29,18 @@ PLACE: ContextVar[WorkPlace | None] = ContextVar("place", default=None)
 @asynccontextmanager
 async def release_place() -> AsyncIterator[None]:
     """Releases the current place while the block waits for a model, a database or an embedder elsewhere."""
-    place = PLACE.get()
-    if place is None:
+    current = PLACE.get()
+    if current is None:
         yield
         return
-    place.release()
+    current.release()
     try:
         yield
     except Exception:
-        await place.acquire()
+        await current.acquire()
         raise
     except BaseException:  # work that is cancelled needs no place any more
-        place.give_up()
+        current.give_up()
         raise
     else:
-        await place.acquire()
+        await current.acquire()

@@ -128,8 +128,8 @@ class ModelFleet:
             except GenerationError as error:
                 if model is self.models[-1] or time.monotonic() >= deadline:
                     raise
-                told = error.usage if isinstance(error, UnreadableReply) else None
-                spent += told or Usage(calls=1)
+                used = error.usage if isinstance(error, UnreadableReply) else None
+                spent += used or Usage(calls=1)
         raise GenerationUnavailable(f"{self.name}: no model")
 
     async def close(self) -> None:

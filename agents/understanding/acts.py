@@ -72,8 +72,8 @@ def detect_act(text: str) -> Act:
     if is_about_own_tickets(folded) or split_request(folded) == ():
         return Act.ASKS_TICKET
     plain = _SIGNS.sub("", folded).strip()
-    told = Act.ASKS if is_question(folded) else Act.TELLS
-    return next((act for act, pattern in _SMALL_TALK.items() if pattern.fullmatch(plain)), told)
+    default = Act.ASKS if is_question(folded) else Act.TELLS
+    return next((act for act, pattern in _SMALL_TALK.items() if pattern.fullmatch(plain)), default)
 
 
 def has_person_mention(text: str) -> bool:

@@ -101,7 +101,7 @@ class EntityExtractor:
             for span, entity in _find_code_entities(kind, folded)
             if _claim_span(span, covered)
         }
-        rest = "".join(" " if place else character for place, character in zip(covered, folded, strict=True))
+        rest = "".join(" " if is_taken else character for is_taken, character in zip(covered, folded, strict=True))
         weak = {
             span: entity
             for kind in self.kinds.values()

@@ -26,7 +26,7 @@ def find_unfounded(reply: str, grounds: Iterable[str], *, rows: bool = False) ->
     held = [Statement(fold(text)) for text in grounds]
     known = frozenset(quantity for ground in held for quantity in ground.numbers.known)
     passed_over = {"", COUNT} if rows else {""}
-    numbers = [one for one in claim.numbers.said if one[1] not in passed_over and not is_known(one, known)]
+    numbers = [one for one in claim.numbers.stated if one[1] not in passed_over and not is_known(one, known)]
     codes = [code for code in claim.latin if _is_code(code) and not any(code in ground.joined_text for ground in held)]
     return tuple(sorted([*map(_join_quantity, numbers), *codes]))
 

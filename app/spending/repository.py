@@ -78,8 +78,7 @@ class SpendingRepository:
             ]
 
     async def load_unreadable(self, tenant: str, days: int) -> list[tuple[Unreadable, int]]:
-        """Returns how many replies of which model could not be read on each of the last `days` days, the newest first.
-        """
+        """Returns how many replies of each model could not be read on each of the last `days` days, newest first."""
         table = UnreadableReplies
         query = (
             select(table.day, table.provider, table.model, table.replies)

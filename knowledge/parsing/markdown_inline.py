@@ -128,8 +128,8 @@ def _can_close(text: str, start: int, end: int) -> bool:
     return not (_is_word(after) or "#" in (before, after) or (after == "." and _is_word(next_one)))
 
 
-def _get_character(text: str, place: int) -> str:
-    return text[place] if 0 <= place < len(text) else " "
+def _get_character(text: str, position: int) -> str:
+    return text[position] if 0 <= position < len(text) else " "
 
 
 def _is_space(character: str) -> bool:

@@ -76,14 +76,14 @@ def _make_grouped(
         if not number:
             return digits[0]
         written, gap = "", False
-        for place in range(3, -1, -1):
-            digit = number // 10**place % 10
+        for power in range(3, -1, -1):
+            digit = number // 10**power % 10
             if not digit:
                 gap = bool(written)
                 continue
-            ten = bare_ten and not written and place == 1
-            one = "" if digit == 1 and (ten or (bare and place)) else digits[digit]
-            written += (digits[0] if gap and not bare else "") + one + units[place]
+            ten = bare_ten and not written and power == 1
+            one = "" if digit == 1 and (ten or (bare and power)) else digits[digit]
+            written += (digits[0] if gap and not bare else "") + one + units[power]
             gap = False
         return written
 

@@ -57,14 +57,14 @@ def get_address(path: Path, server: str) -> str:
 class MilvusTable:
     """One tenant's rows. All methods block. They raise IndexUnavailable."""
 
-    def __init__(self, place: str, tenant: str, embedder: str, dimension: int, generation: int) -> None:
+    def __init__(self, location: str, tenant: str, embedder: str, dimension: int, generation: int) -> None:
         self._owner, self._name = build_owner(tenant, generation), build_collection_name(embedder, dimension)
         self._terms = f"{self._name}_terms"
         self._dimension = dimension
-        self._lite, self._loose = _is_file(place), Counter[str]()
+        self._lite, self._loose = _is_file(location), Counter[str]()
         self._mine = f'tenant == "{self._owner}"'
         with map_errors("open"):
-            self._client = _open_client(place)
+            self._client = _open_client(location)
             if not self._client.has_collection(self._name):
                 _create_chunks(self._client, self._name, dimension)
             if not self._client.has_collection(self._terms):
@@ -249,7 +249,7 @@ class MilvusTable:
         return [(rows.decode_row(hit["entity"]), hit["distance"]) for hit in found[0]]
 
 
-def drop_others(place: str, tenant: str, keep: Collection[int]) -> None:
+def drop_others(location: str, tenant: str, keep: Collection[int]) -> None:
     """Removes the rows of one tenant except those of the generations `keep`.
 
     Raises:
@@ -258,7 +258,7 @@ def drop_others(place: str, tenant: str, keep: Collection[int]) -> None:
     kept = [build_owner(tenant, number) for number in keep]
     others = f'tenant like "{hash_name(tenant)}-%" and tenant not in {json.dumps(kept)}'
     with map_errors("drop"):
-        client = _open_client(place)
+        client = _open_client(location)
         for name in _list_collections(client):
             client.delete(name, filter=others)
         client.close()
@@ -285,17 +285,17 @@ def _filter_by_revision(revision: int) -> str:
     return f"since <= {revision} and until > {revision}"
 
 
-def _open_client(place: str) -> Any:
-    """Connects to Milvus. place: a file, or an address that may contain user:password."""
-    if _is_file(place):
-        return MilvusClient(place, timeout=_SECONDS)
-    found = urlsplit(place)
+def _open_client(location: str) -> Any:
+    """Connects to Milvus. location: a file, or an address that may contain user:password."""
+    if _is_file(location):
+        return MilvusClient(location, timeout=_SECONDS)
+    found = urlsplit(location)
     login, _, host = found.netloc.rpartition("@")
     return MilvusClient(urlunsplit(found._replace(netloc=host)), token=unquote(login), timeout=_SECONDS)
 
 
-def _is_file(place: str) -> bool:
-    return urlsplit(place).scheme not in {"http", "https"}
+def _is_file(location: str) -> bool:
+    return urlsplit(location).scheme not in {"http", "https"}
 
 
 def _list_collections(client: Any) -> list[str]:

@@ -65,7 +65,8 @@ def _is_same(one: Chunk, other: Chunk, left: str, right: str) -> bool:
     """Whether two passages differ in no name and no number."""
     short, long = sorted((fold(one.text), fold(other.text)), key=len)
     if not (
-        find_quantities(short).said <= find_quantities(long).said and find_latin_names(short) <= find_latin_names(long)
+        find_quantities(short).stated <= find_quantities(long).stated
+        and find_latin_names(short) <= find_latin_names(long)
     ):
         return False
     if len(short) * 1.5 < len(long):
