@@ -176,7 +176,11 @@ class Resolver:
         return is_stated(node, column, query)
 
     def _check_node(self, node: exp.Expression | None, scope: Scope) -> None:
-        """Checks every name below a node that is no SELECT itself."""
+        """Checks that every name in a part of a statement is allowed, nested SELECTs included.
+
+        Raises:
+            UnsafeQuery: A name is unknown, not allowed, or at a place where no name belongs.
+        """
         if node is None:
             return
         if isinstance(node, exp.Select):

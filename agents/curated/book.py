@@ -204,11 +204,18 @@ class Book:
         return read_facts(read(self.wordings[number].text).normalized_text)
 
     def _compute_shared_words(self, words: frozenset[str], length: float, number: int) -> float:
-        """Cosine of the words that two texts have, weighed by their rarity."""
+        """Returns the cosine of a text and a wording as bags of words, weighed by rarity, in [0, 1].
+
+        Args:
+            words: The text's words.
+            length: Their length, from `_compute_length`.
+            number: Of the wording.
+        """
         both = self._compute_length(words & self.wordings[number].words)
         return both / max(length * self._lengths[number], 1e-9)
 
     def _compute_length(self, words: Iterable[str]) -> float:
+        """Returns the sum of the squared weights of words; unknown words count as the rarest."""
         return sum(self._squares.get(word, self._unheard) for word in words)
 
 

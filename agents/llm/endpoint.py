@@ -124,8 +124,14 @@ class EndpointModel:
             return read_first_call(choice["message"]) or self._read_whole(choice), usage
 
     def _read_whole(self, choice: Any) -> str:
-        """Returns the text of a reply that is not streamed. Raises TypeError, AttributeError, LookupError,
-        GenerationError.
+        """Returns the text of a reply that is not streamed, without the model's thoughts.
+
+        Args:
+            choice: The reply's first choice, as parsed from JSON.
+
+        Raises:
+            TypeError, AttributeError, LookupError: The choice has another shape than the interface promises.
+            GenerationError: The model broke off, or gave an answer that cannot be used.
         """
         message = choice["message"]
         self._thinks = self._thinks or has_headless_thoughts("" + (message.get("content") or ""))

@@ -110,7 +110,16 @@ class ModelGenerator:
     async def _settle_doubt(
         self, piece: Claimed | Doubt, request: Request, meant: PassageMeaning | None
     ) -> bool | ClaimMeaning | None:
-        """Embeds a claim, or lets the model answer a doubt."""
+        """Finds out what the reply's check cannot compute by itself.
+
+        Args:
+            piece: A claim whose meaning is needed, or a doubt that a model has to settle.
+            request: The question and its fragments.
+            meant: Embeds claims; None where no embedder is used.
+
+        Returns:
+            The vectors of a claim; whether the model objects to a doubtful claim; None where nobody can tell.
+        """
         if isinstance(piece, Claimed):
             return await meant.embed_claim(piece.claim) if meant is not None else None
         if self._objections is None:

@@ -83,12 +83,12 @@ class SupportChecker:
 
     @property
     def fragments(self) -> frozenset[int]:
-        """The numbers of the chunks."""
+        """The numbers of the chunks that a reply may cite."""
         return frozenset(self._chunks)
 
     @cached_property
     def _evidence(self) -> dict[int, FragmentEvidence]:
-        """Made at the first check: by then the first tokens are on their way."""
+        """The evidence of each chunk by its number; built at the first check, when the first tokens are already sent."""
         return {number: build_evidence(chunk) for number, chunk in self._chunks.items()}
 
     @cached_property

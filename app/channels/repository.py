@@ -176,7 +176,15 @@ class ChannelRepository:
     async def list_replies(
         self, account: Account, limit: int, offset: int, status: QueueStatus | None
     ) -> tuple[list[ReplyRow], int]:
-        """Returns a page of pieces, the latest first, and their total number."""
+        """Returns a page of the pieces that an account has sent or has to send, the latest first, and their total
+        number.
+
+        Args:
+            account: The tenant and the channel.
+            limit: How many pieces the page has at most.
+            offset: How many later pieces it leaves out.
+            status: Lists only pieces with this status; None lists all.
+        """
         where = [_match_account(Replies, account), *([Replies.status == status] if status else [])]
         columns = [getattr(Replies, item.name) for item in fields(ReplyRow)]
         query = select(*columns).where(*where).order_by(Replies.id.desc()).limit(limit).offset(offset)

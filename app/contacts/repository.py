@@ -64,7 +64,7 @@ class ContactRepository:
             return sorted((await connection.execute(union(of_conversations, of_contacts))).scalars())
 
     async def name_contact(self, tenant: str, key: ContactKey, name: str, labels: Sequence[str]) -> None:
-        """Gives a customer the name and the labels that staff see."""
+        """Sets the name and the labels of a customer that staff see; labels that are not given are removed."""
 
         def write(connection: Connection) -> None:
             _put_name(connection, tenant, key, name)

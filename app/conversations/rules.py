@@ -68,7 +68,10 @@ def settle_holder(holder: Holder, claim: Claim, moment: datetime, lifetime: time
 
 
 def is_stale(holder: Holder, claim: Claim, moment: datetime, lifetime: timedelta) -> bool:
-    """Whether the secret that was shown has to be renewed."""
+    """Whether a customer who showed the conversation's secret gets a new term for it.
+
+    True once RENEWED_AFTER of its lifetime has passed, so that not every message writes to the database.
+    """
     if not claim.shown or claim.shown != holder.digest or holder.expires is None:
         return False
     return holder.expires - moment < lifetime * (1 - RENEWED_AFTER)

@@ -98,7 +98,7 @@ class Openings:
         return opening, queue, notice
 
     async def require_working(self, tenant: str, agent_id: str) -> None:
-        """Raises Conflict where a member of staff is known to be off duty."""
+        """Raises Conflict if a member of staff is off duty; staff without a recorded duty may work."""
         await self._queue.require_working(tenant, agent_id)
 
     def build_opener(self, session: DeskSession) -> Opener:

@@ -66,6 +66,17 @@ def find_stored(
 
 
 def _list_below(url: str, skipped: Callable[[Path, Skipped], None], root_name: str) -> list[StoredFile]:
+    """Lists the files below a URL that can be ingested; names that begin with a dot are passed over.
+
+    Args:
+        url: A folder or a file of a store.
+        skipped: Called with each file that is not ingested, and why.
+        root_name: The folder of the knowledge base that the files go to; empty for its root.
+
+    Raises:
+        FileNotFoundError: Nothing is there.
+        Unavailable: The store does not answer.
+    """
     root, found = _list_store(url)
     files = []
     for path in found:
@@ -84,7 +95,10 @@ def _list_below(url: str, skipped: Callable[[Path, Skipped], None], root_name: s
 
 
 def _list_store(url: str) -> tuple[str, list[str]]:
-    """The root, and what lies below it. Raises FileNotFoundError, Unavailable where the store does not answer."""
+    """Returns the root that a URL names in its store, and the paths of all files below it, sorted.
+
+    Raises FileNotFoundError where nothing is there, Unavailable where the store does not answer.
+    """
     store, root = _open_store(url)
     try:
         found = sorted(store.find(root))

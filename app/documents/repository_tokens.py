@@ -108,7 +108,7 @@ def _raise_vocabulary(connection: Connection, tenant: str) -> int:
 
 
 def get_vocabulary_version(connection: Connection, tenant: str) -> int:
-    """The newest version of the tenant's vocabulary; 0 before the first."""
+    """Returns the newest version of the tenant's vocabulary; 0 before the first."""
     query = select(KbState.vocabulary).where(KbState.tenant_id == tenant)
     return connection.execute(query).scalar_one_or_none() or 0
 

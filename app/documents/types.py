@@ -85,9 +85,9 @@ class Filing:
 
     @property
     def identity(self) -> str:
-        """What makes it this document and no other: the external id where there is one, else the path.
+        """What identifies the document: `//` and the external id where there is one, else the path.
 
-        No path begins with a slash, so the two never meet.
+        No path begins with a slash, so an external id is never mistaken for a path.
         """
         return f"//{self.external_id}" if self.external_id else self.path
 

@@ -70,7 +70,9 @@ async def find_drop_reason(stored: Stored | None, search: Search, widths: Widths
 
 
 def _list_candidates(found: Retrieval, chunks: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Of a message that holds several questions, those of each."""
+    """Yields the ranked candidates of a search that are among `chunks`; of a message with several questions, those of
+    each question first.
+    """
     for one in (*found.parts, found):
         yield from (fields for fields in list_ranked(one) if fields["chunk_id"] in chunks)
 

@@ -257,7 +257,7 @@ def _read_key(websocket: WebSocket) -> str | None:
 
 
 def _clean_frame(value: Any) -> Any:
-    """Texts of a frame without what neither SQL nor an embedder takes; in a mapping, its names."""
+    """Returns a value of a frame without characters that SQL or an embedder refuses; in a mapping, its keys too."""
     if isinstance(value, dict):
         return {clean(name): inner for name, inner in value.items()}
     return clean(value) if isinstance(value, str) else value

@@ -121,6 +121,7 @@ def _check_origins(role: Role, origins: Sequence[str]) -> list[str]:
 
 
 def _require_customers(role: Role, bound_to: Filter) -> None:
+    """Raises Conflict for a key bound to some documents whose role is not one that customers are answered with."""
     if bound_to and role not in _FOR_CUSTOMERS:
         message = "filter 只用于 client、server：其他角色的密钥能看到全部文档"
         raise Conflict(message, code="no_filter_for_role", role=role)

@@ -176,7 +176,7 @@ class KeyRepository:
         return key_id
 
     async def list_all(self, tenant: str | None = None) -> list[KeyRow]:
-        """The keys of one tenant, or of all, revoked ones included, the oldest first."""
+        """Returns the keys of one tenant, oldest first, including revoked ones; without a tenant, those of all."""
         query = select(*_ROW).order_by(ApiKey.created_at)
         if tenant is not None:
             query = query.where(ApiKey.tenant_id == tenant)
@@ -211,7 +211,7 @@ class KeyRepository:
         return None if row is None else _build_row(row)
 
     async def change_key(self, tenant: str, key_id: str, values: Mapping[str, Any]) -> bool:
-        """Writes columns of a key that was not revoked, whether there is one."""
+        """Changes columns of a key, and returns whether it was changed: False if it does not exist or was revoked."""
         async with self._database.write() as connection:
             valid = (ApiKey.tenant_id == tenant) & (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
             done = await connection.execute(update(ApiKey).where(valid).values(**values, changed_at=now()))

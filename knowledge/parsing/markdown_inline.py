@@ -42,7 +42,11 @@ def parse_delimiters(state: StateInline, silent: bool) -> bool:
 
 
 def parse_tildes(state: StateInline, silent: bool) -> bool:
-    """Inline rule: takes tildes that strike nothing out: a single one, three and more, two between figures."""
+    """Inline rule of markdown-it: reads a run of tildes as text where it does not strike anything out.
+
+    That is a single tilde, three or more, and two between digits (3~~5). Returns whether the rule applied, in which
+    case the parser's position is behind the run.
+    """
     if silent or state.src[state.pos] != "~":
         return False
     end = state.pos

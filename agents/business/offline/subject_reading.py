@@ -234,6 +234,7 @@ class SubjectReading:
         return any(term.table == named.table for other in behind for named in other.list_meanings(TermKind.TABLE))
 
     def _is_refused(self, mention: Occurrence) -> bool:
+        """Whether the customer excludes what they mention (不要…, …以外的); the words that say so count as read."""
         before, after = self._text[: mention.start], self._text[mention.end :]
         for word in sorted(self._language.refuses, key=len, reverse=True):
             if before.endswith(word):

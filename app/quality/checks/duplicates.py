@@ -92,6 +92,7 @@ def _is_name(piece: str, body: str, start: int, end: int, title: str) -> bool:
 
 
 def _find_common(body: str, title: str) -> list[str]:
+    """Returns the pieces of two characters or more that a title and a text have in common, in the same order."""
     blocks = SequenceMatcher(None, title, body, autojunk=False).get_matching_blocks()
     return [title[block.a : block.a + block.size] for block in blocks if block.size > 1]
 
