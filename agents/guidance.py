@@ -59,7 +59,7 @@ class Guidance:
         _, passage, best = max(guiding, key=lambda place: place[0])
         heading = passage.headings[best]
         beside = [i for _, other, i in guiding if other is passage and passage.headings[i] == heading]
-        quoted = _limit_chars(MAX_CHARS, [passage.sentences[index].text for index in beside])
+        quoted = _limit_chars([passage.sentences[index].text for index in beside])
         return GuidanceQuote(
             "\n".join(quoted) + "[1]", build_source(1, passage.fragment, candidates[passage.fragment], quoted)
         )
@@ -69,12 +69,12 @@ def _names_price(text: str) -> bool:
     return any(entity.kind == "amount" for entity in read(text).mentions.certain)
 
 
-def _limit_chars(chars: int, texts: list[str]) -> list[str]:
-    """Returns the first texts that have no more than `chars` characters together, at least one."""
+def _limit_chars(texts: list[str]) -> list[str]:
+    """Returns the first texts that have no more than MAX_CHARS characters together, at least one."""
     total, kept = 0, list[str]()
     for text in texts:
         total += len(text)
-        if kept and total > chars:
+        if kept and total > MAX_CHARS:
             break
         kept.append(text)
     return kept

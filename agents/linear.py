@@ -19,6 +19,8 @@ from knowledge.types import Matrix, Vector
 RIDGE = 0.67
 # Of the residual, as a share of what it was at first.
 TOLERANCE = 1e-5
+# Weight of the squared norm of the weights in `fit_logistic`.
+LOGISTIC_RIDGE = 1.0
 # Of Newton's method: the sixth changes no weight by more than a ten millionth.
 STEPS = 6
 
@@ -148,7 +150,7 @@ def fit_ridge(
     return _compute_weights(blocks, dual.reshape(holds.shape))
 
 
-def fit_logistic(blocks: Sequence[Block], holds: NDArray[np.bool_], penalty: float = 1.0) -> list[Matrix]:
+def fit_logistic(blocks: Sequence[Block], holds: NDArray[np.bool_]) -> list[Matrix]:
     """Fits probabilities instead of scores; positive and negative examples weigh the same.
 
     Iteratively reweighted least squares (Zhu and Hastie, Kernel logistic regression, 2005). holds: (examples,).
@@ -160,7 +162,7 @@ def fit_logistic(blocks: Sequence[Block], holds: NDArray[np.bool_], penalty: flo
         probability = 1 / (1 + np.exp(-logits))
         curvature = importance * probability * (1 - probability) + 1e-9
         target = logits + importance * (holds - probability) / curvature
-        dual = np.linalg.solve(kernel + np.diag(penalty / curvature), target)
+        dual = np.linalg.solve(kernel + np.diag(LOGISTIC_RIDGE / curvature), target)
     return _compute_weights(blocks, dual)
 
 

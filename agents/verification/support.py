@@ -88,7 +88,10 @@ class SupportChecker:
 
     @cached_property
     def _evidence(self) -> dict[int, FragmentEvidence]:
-        """The evidence of each chunk by its number; built at the first check, when the first tokens are already sent."""
+        """The evidence of each chunk, by its number.
+
+        Built at the first check: by then the first tokens are on their way.
+        """
         return {number: build_evidence(chunk) for number, chunk in self._chunks.items()}
 
     @cached_property

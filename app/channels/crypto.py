@@ -88,12 +88,6 @@ def decrypt_feishu(key: str, text: str) -> bytes:
     return _decrypt_aes(hashlib.sha256(key.encode()).digest(), data[:16], data[16:], 16)
 
 
-def encrypt_feishu(key: str, message: bytes) -> str:
-    """Encrypts a message as the platform does; see `decrypt_feishu`."""
-    start = secrets.token_bytes(16)
-    return base64.b64encode(start + _encrypt_aes(hashlib.sha256(key.encode()).digest(), start, message, 16)).decode()
-
-
 def _decrypt_aes(key: bytes, start: bytes, data: bytes, block: int) -> bytes:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 

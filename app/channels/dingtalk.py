@@ -187,7 +187,7 @@ class DingtalkChannel(Channel):
         url = (await self._call_api("/v1.0/robot/messageFiles/download", body)).get("downloadUrl")
         if not isinstance(url, str) or not url.startswith(("https://", f"{self.options.api_base}/")):
             raise PlatformRefused("the platform gives no file")
-        content, _ = await self.parts.client.download_file("GET", url, most)
+        content, _ = await self.parts.client.download_file(url, most)
         return [MediaFile(media["name"], content)]
 
     async def _call_api(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -121,7 +121,7 @@ class FeishuChannel(Channel):
 
         async def send_with_token(token: str) -> bytes:
             headers, params = {"Authorization": f"Bearer {token}"}, {"type": media["type"]}
-            content, kind = await self.parts.client.download_file("GET", url, most, params=params, headers=headers)
+            content, kind = await self.parts.client.download_file(url, most, params=params, headers=headers)
             if kind == "application/json":
                 _check_response(json.loads(content))
             return content

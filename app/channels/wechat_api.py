@@ -119,7 +119,7 @@ class WechatApi:
 
         async def send_with_token(token: str) -> bytes:
             params = {"access_token": token, "media_id": media["id"]}
-            content, kind = await self._parts.client.download_file("GET", url, most, params=params)
+            content, kind = await self._parts.client.download_file(url, most, params=params)
             if kind in ("application/json", "text/plain"):  # an error, or the address of a video
                 check_response(json.loads(content))
                 raise PlatformRefused("the platform gives no file")

@@ -64,13 +64,16 @@ class Feed(WorkLoop):
                 self._standing[session.key] = standing
             else:
                 self._standing.pop(session.key, None)
-            self._notify_watchers(session.key)
+            self.wake_watchers(session.key)
 
     def wake_watchers(self, key: SessionKey) -> None:
-        """Wakes whoever waits for news of a session whose standing did not change, for example of how far it
-        was read.
+        """Wakes everybody who waits for news of a session or of its tenant.
+
+        Called by itself where the standing did not change, for example after messages were read.
         """
-        self._notify_watchers(key)
+        for watched in (key, key.tenant):
+            for event in self._watchers.get(watched, ()):
+                event.set()
 
     def correct_standing(self, key: SessionKey, session: DeskSession | None) -> None:
         """Corrects the copy after SQL was asked. session: None where the desk has it no more."""
@@ -78,7 +81,7 @@ class Feed(WorkLoop):
             self.record_changes([session])
         elif self._standing.pop(key, None):
             self._noted.add(key)
-            self._notify_watchers(key)
+            self.wake_watchers(key)
 
     @contextmanager
     def watch(self, *keys: SessionKey | str) -> Iterator[asyncio.Event]:
@@ -106,13 +109,8 @@ class Feed(WorkLoop):
                     self._standing[key] = found[key]
                 else:
                     del self._standing[key]
-                self._notify_watchers(key)
+                self.wake_watchers(key)
 
     def _find_changed(self, found: Mapping[SessionKey, Standing]) -> list[SessionKey]:
         keys = found.keys() | self._standing.keys()
         return [key for key in keys if found.get(key) != self._standing.get(key)]
-
-    def _notify_watchers(self, key: SessionKey) -> None:
-        for watched in (key, key.tenant):
-            for event in self._watchers.get(watched, ()):
-                event.set()

@@ -107,7 +107,7 @@ class Desk:
                 lambda connection: steps.return_to_team_queue(connection, key, team, skill, by, note)
             )
         values = {"agent_id": "", "assigned_at": None, "skill": skill, "team": ""}
-        return await self._apply_step(Step(key, Event.REQUEUE, Actor.STAFF, by, by, note, _REQUEUED, values))
+        return await self.apply_step(Step(key, Event.REQUEUE, Actor.STAFF, by, by, note, _REQUEUED, values))
 
     async def resolve(self, key: SessionKey, *, by: str = "", note: str = "") -> DeskSession:
         """Back to the bot. by: who has it, when the caller says so."""
@@ -165,17 +165,14 @@ class Desk:
 
     async def leave_queue(self, key: SessionKey) -> DeskSession:
         """Takes the customer out of the queue and back to the bot."""
-        return await self._apply_step(Step(key, Event.LEAVE, Actor.CUSTOMER, notice=_LEFT))
+        return await self.apply_step(Step(key, Event.LEAVE, Actor.CUSTOMER, notice=_LEFT))
 
     async def close(self, key: SessionKey, actor: Actor, *, by: str = "", note: str = "") -> DeskSession:
         """Closes a session; should the customer write again, the bot answers."""
-        return await self._apply_step(Step(key, Event.CLOSE, actor, by, note=note, notice=_CLOSED))
+        return await self.apply_step(Step(key, Event.CLOSE, actor, by, note=note, notice=_CLOSED))
 
-    async def apply_timed_step(self, step: Step) -> DeskSession:
-        """Applies a step that follows from the time alone."""
-        return await self._apply_step(step)
-
-    async def _apply_step(self, step: Step) -> DeskSession:
+    async def apply_step(self, step: Step) -> DeskSession:
+        """Applies one step of a session in a transaction. Raises NotFound, Conflict."""
         return await self._run_transaction(lambda connection: moves.apply_step(connection, step))
 
     async def _run_transaction(self, work: Work) -> DeskSession:

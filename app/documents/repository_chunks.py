@@ -72,16 +72,11 @@ async def add(
         await connection.execute(insert(StoredChunk), part)
 
 
-async def load_all_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
-    """Ids of all chunks of the tenant's current document versions."""
-    query = select(StoredChunk.id).where(StoredChunk.tenant_id == tenant)
-    return frozenset((await connection.execute(query)).scalars())
-
-
 async def load_live_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
-    """Those that belong into the index: without what was excluded, and without the documents that are not valid now, of
-    which there are few.
+    """Loads the ids of the chunks that belong in the index: all of the current versions, without excluded chunks and
+    without documents that are not valid now.
     """
+    # Few documents are not valid now: naming these keeps the query short.
     asleep = select(Document.id).where(Document.tenant_id == tenant, Document.live.is_(False))
     own = StoredChunk.tenant_id == tenant, StoredChunk.document_id.not_in(asleep), StoredChunk.excluded.is_(False)
     query = select(StoredChunk.id).where(*own)

@@ -36,15 +36,22 @@ class IndexFeed:
             )
             return {row.tenant_id: row.since for row in await connection.execute(query)}
 
-    async def load_delta(self, tenant: str, held: frozenset[str], terms: int) -> IndexDelta:
-        """What an index with the chunks `held` and the first `terms` terms lacks. Raises OutdatedTokens."""
-        return await self.load_missing(tenant, lambda live: (live - held, held - live), terms)
+    async def load_all(self, tenant: str) -> IndexDelta:
+        """Loads everything that an empty index lacks. Raises OutdatedTokens."""
+        return await self.load_missing(tenant, lambda live: (live, frozenset()), 0)
 
     async def load_missing(self, tenant: str, difference: Difference, terms: int) -> IndexDelta:
-        """What an index with the first `terms` terms lacks, all as of one moment.
+        """Loads what an index lacks, all as of one moment.
 
-        Raises OutdatedTokens where not all terms are of the newest vocabulary: half of them in an index would be found
-        by no question.
+        Args:
+            tenant: Whose index.
+            difference: Takes the ids of the chunks that belong in the index; returns those that it lacks, and those
+                that it has too many.
+            terms: How many terms of the vocabulary the index knows; later ones are loaded.
+
+        Raises:
+            OutdatedTokens: Not all chunks are cut into terms by the newest vocabulary. No question would find those
+                that are not.
         """
         async with self._database.read() as connection:
             head = select(KbState.revision, KbState.vocabulary).where(KbState.tenant_id == tenant)

@@ -107,7 +107,7 @@ class FaqBooks:
             shelf.reading = None
 
     async def _build_book(self, embedder: Embedder, kept: Sequence[Kept], revision: int) -> tuple[Book, bool]:
-        """Builds a book, and returns it with whether it is complete: False if its wordings could not be embedded now."""
+        """Builds a book; returns it, and whether it is complete: False if its wordings could not be embedded now."""
         entries = [entry for _, entry, _ in kept]
         wordings = [replace(one, entry=place) for place, (_, _, each) in enumerate(kept) for one in each]
         vectors: Matrix | None = None

@@ -120,7 +120,7 @@ class ShadowBuilder:
             await steps.add_steps(0)
 
         for _ in range(ATTEMPTS):
-            delta = await self._feed.load_delta(tenant, frozenset(), 0)
+            delta = await self._feed.load_all(tenant)
             snapshot = shadow.held.index.get_snapshot()
             if delta.revision == snapshot.revision:
                 differences = await compare_both(

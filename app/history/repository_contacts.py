@@ -17,21 +17,25 @@ from app.tickets.tables import Ticket
 MOST = 50
 
 
+# By which the language of a customer is recognised; of more, the first ones may be of long ago.
+LAST_QUESTIONS = 5
+
+
 class ContactHistory:
     """A customer's history by conversations, whose ids mean something only together with their tenant."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def load_last_questions(self, tenant: str, sessions: Sequence[str], count: int = 5) -> list[str]:
-        """What was said last, the latest first."""
+    async def load_last_questions(self, tenant: str, sessions: Sequence[str]) -> list[str]:
+        """Loads the last LAST_QUESTIONS questions of a customer's conversations, the latest first."""
         own = (StoredTurn.tenant_id == tenant) & StoredTurn.session_id.in_(sessions)
-        query = select(StoredTurn.question).where(own).order_by(StoredTurn.created_at.desc()).limit(count)
+        query = select(StoredTurn.question).where(own).order_by(StoredTurn.created_at.desc()).limit(LAST_QUESTIONS)
         async with self._database.read() as connection:
             return list((await connection.execute(query)).scalars())
 
     async def load_period(self, tenant: str, sessions: Sequence[str]) -> tuple[datetime, datetime]:
-        """When the first of the conversations began, and when the last one was last written into."""
+        """Returns when the first of the conversations began, and when one of them last changed."""
         own = (Conversation.tenant_id == tenant) & Conversation.session_id.in_(sessions)
         query = select(func.min(Conversation.created_at), func.max(Conversation.updated_at)).where(own)
         async with self._database.read() as connection:
@@ -39,7 +43,7 @@ class ContactHistory:
         return first, last
 
     async def list_tickets(self, tenant: str, sessions: Sequence[str], caller: str) -> list[ContactTicket]:
-        """Those of the conversations, and of the member."""
+        """Lists the tickets of the conversations, and those of the member `caller`."""
         mine: ColumnElement[bool] = Ticket.session_id.in_(sessions)
         if caller:
             mine |= (Ticket.user_id == caller) & Ticket.verified

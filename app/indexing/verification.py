@@ -116,7 +116,7 @@ class IndexVerification:
     async def _load_both(self, tenant: str) -> IndexAndDatabase:
         for _ in range(ATTEMPTS):
             snapshot = (await self._indexer.index(tenant)).get_snapshot()
-            delta = await self._feed.load_delta(tenant, frozenset(), 0)
+            delta = await self._feed.load_all(tenant)
             if delta.revision == snapshot.revision:
                 return IndexAndDatabase.from_snapshot(snapshot, delta)
             await self._indexer.wait_for_revision(tenant, delta.revision, FOLLOW_SECONDS)

@@ -21,7 +21,7 @@ class BodyExample:
     responses: Mapping[str, Any] = field(default_factory=dict)
 
     def get_response(self, status: str, media_type: str) -> Any:
-        """Returns the example of a response's body: that of its media type, else that of its status; None without one."""
+        """Returns the example of a response's body, that of its media type before that of its status; None for none."""
         return self.responses.get(media_type, self.responses.get(status))
 
 

@@ -70,7 +70,7 @@ class DocumentKeeper:
         item = replace(item, signature=found.signature, etag=found.etag, last_modified=found.last_modified)
         current = item.state is ItemState.CURRENT
         if current and item.content_hash == digest:
-            await self._record_unchanged(item)
+            await self.record_unchanged(item)
             return
         try:
             text = await self._hash_text(found, digest)
@@ -79,15 +79,16 @@ class DocumentKeeper:
             return
         same, item = current and item.text_hash == text, replace(item, content_hash=digest, text_hash=text)
         if same:
-            await self._record_unchanged(item)
+            await self.record_unchanged(item)
         elif not item.document_id and (left := self._find_moved(text)) is not None:
             await self._follow_move(item, left, found)
         else:
             await self._ingest_item(item, found)
 
     async def record_unchanged(self, item: SourceItem) -> None:
-        """It is as it was."""
-        await self._record_unchanged(item)
+        """Records that an item was looked at and is as it was, so that an earlier error of it is over."""
+        self.counts.unchanged += 1
+        await self._save(replace(item, error_code="", error=""))
 
     async def retire_item(self, item: SourceItem, state: ItemState, reason: str) -> None:
         """It is not to be answered from any more: its document expires, and stays to be looked at, and so do copies of
@@ -121,10 +122,6 @@ class DocumentKeeper:
         described = describe(error)
         known = self.items.get(item.locator) or SourceItem(item.locator, depth=item.depth)
         await self._save(replace(known, error_code=described.code[:64], error=described.message[:500]))
-
-    async def _record_unchanged(self, item: SourceItem) -> None:
-        self.counts.unchanged += 1
-        await self._save(replace(item, error_code="", error=""))
 
     async def _ingest_item(self, item: SourceItem, found: FoundContent) -> None:
         known = bool(item.document_id)

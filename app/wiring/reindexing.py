@@ -114,7 +114,7 @@ async def _embed(base: KnowledgeBase, tenants: Sequence[str], embedder: str, pro
     if not tenants:
         return
     used = await base.generations.open_beside(tenants[0], StoredGeneration(-1, resolve_embedder(embedder)))
-    deltas = [await base.feed.load_delta(tenant, frozenset(), 0) for tenant in tenants]
+    deltas = [await base.feed.load_all(tenant) for tenant in tenants]
     done, total = 0, sum(len(delta.added) for delta in deltas)
 
     def report_step(count: int) -> None:

@@ -53,18 +53,17 @@ def _decode_page(name: str, content: bytes) -> str:
     return decode(name, content, charset.group(1).decode("ascii") if charset else "")
 
 
-def parse_page(name: str, content: bytes, *, hidden: bool = False) -> LexborHTMLParser:
-    """Parses a page of any encoding into a tree.
+def parse_page(name: str, content: bytes) -> LexborHTMLParser:
+    """Parses a page of any encoding into a tree, with what the page does not show.
 
     Args:
         name: Name of the file.
         content: The page.
-        hidden: See `parse_tree`.
 
     Raises:
         HostileDocument, WrongEncoding: If it cannot be read safely.
     """
-    return markup.parse_tree(name, _decode_page(name, content), hidden=hidden)
+    return markup.parse_tree(name, _decode_page(name, content), hidden=True)
 
 
 def _find_article(tree: LexborHTMLParser) -> LexborNode | None:

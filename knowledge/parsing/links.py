@@ -39,7 +39,7 @@ def read_page_links(name: str, content: bytes) -> PageLinks:
     from knowledge.parsing.html import parse_page
 
     try:
-        return _collect_links(parse_page(name, content, hidden=True))
+        return _collect_links(parse_page(name, content))
     except (KnowledgeError, MemoryError):
         raise
     except Exception as error:  # a library may raise anything on a broken page; the caller knows one reaction
