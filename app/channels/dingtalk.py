@@ -48,6 +48,7 @@ from app.limits.types import Rate
 
 # Bytes of text in a message; the limit of the platform is 20 KB with everything around the text.
 MAX_BYTES = 15_000
+# What the platform takes of a picture or file.
 MAX_FILE_BYTES = 20 * 1024 * 1024
 # Extensions that the platform's robots may send.
 FILE_KINDS = frozenset({"pdf", "doc", "docx", "xlsx", "zip", "rar"})
@@ -126,6 +127,8 @@ class DingtalkChannel(Channel):
 
     async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
+        # The address that came with a message works for a while and reaches anybody; once it has expired, as for an
+        # answer of staff the next day, only the robot's own interface is left.
         if address["until"] > now().timestamp():
             body = {"msgtype": "markdown", "markdown": payload}
             _check_response(await self.parts.client.request_json("POST", address["session"], json=body))
@@ -219,7 +222,7 @@ class DingtalkChannel(Channel):
     def _build_message(self, data: Mapping[str, Any]) -> InboundMessage:
         room, user, session = (require_field(data, name) for name in ("conversationId", "senderId", "sessionWebhook"))
         until, sent = require_field(data, "sessionWebhookExpiredTime", int), require_field(data, "createAt", int)
-        if not (0 < sent < 10**14 and 0 < until < 10**14):
+        if not (0 < sent < 10**14 and 0 < until < 10**14):  # milliseconds that `datetime` can hold
             raise build_unreadable_error()
         if not session.startswith(f"{self.options.session_base}/"):  # nobody has our replies sent elsewhere
             raise build_unreadable_error()

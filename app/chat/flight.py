@@ -53,6 +53,7 @@ class Flight(Generic[Event]):
 
     def notify_followers(self) -> None:
         """Wakes all that wait."""
+        # A new event each time: one that was cleared instead could be missed by followers that had not woken yet.
         self.news.set()
         self.news = asyncio.Event()
 

@@ -89,7 +89,7 @@ class RunningAnswers:
         try:
             yield running
         finally:
-            if self._running.get(key) is running:
+            if self._running.get(key) is running:  # a later turn of the session may have taken its place
                 del self._running[key]
 
     def find(self, key: SessionKey) -> RunningAnswer | None:

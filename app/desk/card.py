@@ -15,9 +15,11 @@ from app.privacy import mask_personal_data
 
 # Turns on a card.
 TRIED = 6
+# Of a question and of a reply: a card is read at a glance.
 ASKED_CHARS, REPLY_CHARS = 80, 160
 # Kinds of entities of which a card shows the end alone.
 _PERSONAL = frozenset({"phone", "order_number", "member_name"})
+# Characters of that end.
 SHOWN_CHARS = 4
 # Agents that answer what is no question about the matter.
 _NO_QUESTION = frozenset({ATTACHMENT, "care", "chitchat", "deflection", "desk", "escalation", "screening"})

@@ -100,6 +100,7 @@ class Feed(WorkLoop):
     async def poll(self) -> None:
         """Reads what other processes changed; after the first time the copy is complete."""
         async with self._polling:
+            # Before the read: what this process changes from here on may be missing in what is read.
             self._noted.clear()
             found = await self._sessions.load_active()
             for key in self._find_changed(found):

@@ -70,6 +70,7 @@ def apply_step(connection: Connection, step: Step) -> DeskSession:
         raise build_conflict(before)
     moment, rule = now(), RULES[step.event]
     fresh = {"fresh_at": moment} if rule.fresh else {}
+    # Every step ends a pause: a session that moves is to be seen again.
     values = {"snoozed_until": None, **step.values, "state": rule.target.value, "active_at": moment, **fresh}
     if not repository.update_session(connection, before, values):
         raise build_conflict(get(connection, step.key))

@@ -15,6 +15,7 @@ from app.types import SessionKey
 
 # How long somebody who has a session open is taken to have it; their page says so every 20 seconds.
 VIEWING = timedelta(seconds=45)
+# Characters of the last message that a list shows.
 SNIPPET_CHARS = 200
 
 

@@ -126,6 +126,7 @@ class DeskSessionRepository:
 
     async def list_forgotten(self, silent: timedelta) -> list[DeskSession]:
         """Lists active sessions in which nothing happened for so long and that were not put aside."""
+        # What a round leaves over is found by the next one, since those of this round are not in this state any more.
         active, limit = Table.state.in_([state.value for state in ACTIVE]), now() - silent
         aside = func.coalesce(Table.snoozed_until, Table.active_at) >= limit
         return await self._load_sessions(active, Table.active_at < limit, ~aside, limit=500)

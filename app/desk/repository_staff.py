@@ -75,6 +75,8 @@ def register_member(connection: Connection, tenant: str, agent_id: str) -> Staff
 
 def lock_member(connection: Connection, tenant: str, agent_id: str) -> Staff | None:
     """Locks and returns a member of staff; None for somebody who never was here."""
+    # Read only once it is locked: `assigned` counts the member's sessions, and another transaction that takes one may
+    # have held the row until now.
     connection.execute(select(Table.agent_id).where(_match_member(tenant, agent_id)).with_for_update())
     row = connection.execute(select(*_COLUMNS).where(_match_member(tenant, agent_id))).first()
     return _build_staff(row) if row else None

@@ -33,7 +33,8 @@ def accept_session(connection: Connection, key: SessionKey, agent_id: str) -> De
     session = moves.get(connection, key, lock=True)
     if session.state is State.ASSIGNED and session.agent_id == agent_id:
         return session
-    if session.state is not State.ASSIGNED:  # else that is what there is to say
+    # A session that a colleague has already is refused as such below, however many this person has.
+    if session.state is not State.ASSIGNED:
         _require_place(member, session.skill, session.team)
     values = {"agent_id": agent_id, "assigned_at": now()}
     notice = f"客服 {member.name} 已接入，将为您服务。"
@@ -43,13 +44,15 @@ def accept_session(connection: Connection, key: SessionKey, agent_id: str) -> De
 
 def transfer_to_colleague(connection: Connection, key: SessionKey, to: str, holder: str, note: str) -> DeskSession:
     """Transfers the session to a colleague. Raises NotFound, Conflict."""
+    # The member before the session, as in `accept_session`: in the other order two transactions could wait for each
+    # other for ever.
     member = desk_staff.lock_member(connection, key.tenant, to)
     if member is None:
         raise NotFound(f"没有名为 {to} 的客服。", code="staff_not_found", agent_id=to)
     session = moves.get(connection, key, lock=True)
     if session.state is State.ASSIGNED and session.agent_id == to:
         raise Conflict("会话已经在这位客服手上。", code="same_agent")
-    _require_place(member, "")
+    _require_place(member, "")  # only the place: skill and team do not bind a transfer to a named colleague
     notice = f"已为您转接到客服 {member.name}。"
     return moves.apply_step(
         connection, Step(key, Event.TRANSFER, Actor.STAFF, to, holder, note, notice, {"agent_id": to})

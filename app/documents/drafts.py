@@ -13,6 +13,7 @@ from knowledge.ingest import PreparedDocument
 
 # In one trial.
 MAX_DRAFTS = 50
+# Of all drafts together, and of each since it was read.
 _KEPT_BYTES, _KEPT_SECONDS = 64 * 2**20, 600.0
 
 
@@ -51,7 +52,7 @@ class Drafts:
         if (read := self._read.get(place)) is not None:
             return read
         read = await self._service.read_again(tenant, known, stored)
-        if _measure_size(read) <= _KEPT_BYTES:
+        if _measure_size(read) <= _KEPT_BYTES:  # the cache raises ValueError for what is larger than all of it
             self._read[place] = read
         return read
 

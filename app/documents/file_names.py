@@ -46,6 +46,7 @@ _PICTURES = {
 _GENERIC = frozenset(
     {"", "text/plain", "application/octet-stream", "binary/octet-stream", "application/zip", "application/vnd.ms-excel"}
 )
+# Characters of a folder or file name.
 _MAX_PART = 60
 _UNFIT = frozenset('\\/:*?"<>|')
 # Characters of a path that the folder of a source may take.
@@ -75,6 +76,7 @@ def build_path(url: httpx.URL, suffix: str) -> str:
     query = url.query.decode("ascii", "replace")
     name = f"{_fit_part(stem)}{f'-{_hash_text(query)}' if query else ''}{suffix}"
     folders = [_fit_part(url.host), *map(_fit_part, parts)]
+    # Five levels and _ROOM characters are left for the folder that a source files its pages under.
     if len(folders) > MAX_DEPTH - 5 or len("/".join(folders)) + len(name) > MAX_PATH_CHARS - _ROOM:
         folders = [*folders[:1], _hash_text(url.path)]
     return "/".join([*folders, name])

@@ -35,8 +35,9 @@ else:
     httpx = LazyModule("httpx")
 
 
+# Files prepared at once, over all requests: a small upload need not wait for a large one to end.
 MAX_CONCURRENT_FILES = 8
-# Files prepared at once, over all requests: a small upload need not wait for a large one to end, nor for another's.
+# Of them so many of one tenant, so that none waits for the uploads of another.
 MAX_FILES_OF_A_TENANT = 2
 
 # What belongs to the commit of a file; it gets the connection and what will be reported, and raising undoes it all.

@@ -173,6 +173,7 @@ def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, I
     job = (_JOB.tenant_id == _FILE.tenant_id) & (_JOB.id == _FILE.job_id)
     wanted = _FILE.path, _FILE.external_id, _FILE.labels, _FILE.columns, _FILE.change
     query = select(_FILE.tenant_id, _FILE.job_id, _FILE.number, *wanted).join(_JOB, job)
+    # By the number within the job first: a small upload is not kept waiting by a large one that came before it.
     query = query.where(_FILE.tenant_id == tenant, _match_due()).order_by(_FILE.number, _JOB.created_at).limit(1)
     values = {"state": FileState.PARSING, "chunks": 0, "chunks_done": 0, "started_at": now()}
     rows = _QUEUE.claim(connection, query, worker, values)
@@ -207,6 +208,7 @@ def _select_indexed(*columns: Any) -> Any:
 def _settle_indexed(connection: Connection) -> int:
     told = _FILE.path, _FILE.external_id, _FILE.document_id, _FILE.outcome, _FILE.chunks, _FILE.revision, _FILE.same_as
     query = _select_indexed(_FILE.tenant_id, _FILE.job_id, _FILE.number, *told)
+    # Rows that another process settles at this moment are left to it; what is beyond the limit waits for a round.
     rows = connection.execute(query.limit(500).with_for_update(of=_FILE, skip_locked=True)).all()
     for row in rows:
         key = FileKey(row.tenant_id, row.job_id, row.number)
