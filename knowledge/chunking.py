@@ -139,7 +139,7 @@ class _Section:
         return bool(self.path and find_article_number(self.path[-1]))
 
     def with_heading(self) -> tuple[Block, ...]:
-        """The section's blocks with its own heading in front of them as text."""
+        """Returns the section's blocks, preceded by its own heading as text."""
         return (Block(self.path[-1], page=self.blocks[0].page, kind=BlockKind.HEADING), *self.blocks)
 
 

@@ -21,7 +21,7 @@ class Snapshot(Protocol):
         """The `kb_revision` of this view."""
 
     def __len__(self) -> int:
-        """Number of chunks."""
+        """Returns the number of chunks."""
 
     async def search_dense(self, vector: Vector, k: int, where: Filter = ...) -> list[Hit]:
         """Returns the `k` nearest chunks by cosine, best first."""

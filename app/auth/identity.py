@@ -32,7 +32,7 @@ async def find_caller(principal: Principal, tokens: UserTokens, user_token: str 
 async def build_proof(
     principal: Principal, tokens: UserTokens, *, user_token: str = "", user_id: str = "", session_token: str = ""
 ) -> Proof:
-    """What is shown for a conversation. Raises Unauthorized, see `find_caller`."""
+    """Builds what proves the caller's right to a conversation. Raises Unauthorized, see `find_caller`."""
     caller = await find_caller(principal, tokens, user_token, user_id)
     return Proof(caller, session_token, trusted=is_inside(principal))
 

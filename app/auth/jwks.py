@@ -43,7 +43,9 @@ Fetch = Callable[[], Awaitable[bytes]]
 
 
 def read_keys(document: bytes) -> Keys:
-    """The keys of a document by which signatures can be checked. Raises ValueError where there are none or too many."""
+    """Reads the keys of a document by which signatures can be checked. Raises ValueError if there are none
+    or too many.
+    """
     try:
         published = json.loads(document)
         entries = published["keys"]
@@ -58,7 +60,7 @@ def read_keys(document: bytes) -> Keys:
 
 
 def _read_key(entry: Mapping[str, Any]) -> tuple[tuple[str, str], Any] | None:
-    """None for a key that is for something else, or of another kind."""
+    """Reads one key; None for one that serves another purpose or is of another kind."""
     kind = entry.get("kty"), entry.get("crv")
     key_id, uses = entry.get("kid", ""), entry.get("key_ops", ["verify"])
     if not all(isinstance(part, str | None) for part in kind) or kind not in _KINDS:

@@ -107,9 +107,9 @@ class HotCache:
         self._stats: dict[str, CacheStats] = {}
 
     async def serve_answer(self, tenant: str, question: Question, compute: Compute) -> CacheResult:
-        """The answer that is kept, the one that is being computed, or a new one.
+        """Returns the answer that is kept, the one that is being computed for somebody else, or starts to compute one.
 
-        question: without history and personal data. compute: is called when nobody computes it yet.
+        question: without history and personal data. compute: called only in the last case.
         """
         version = await self._version(tenant) if self.max_size else None
         if version is None or version.size == 0:
@@ -167,7 +167,7 @@ class HotCache:
         return cleared
 
     def drop_local(self, tenant: str, *, document_id: str | None = None, question: str | None = None) -> int:
-        """As `invalidate`, for this process alone."""
+        """Forgets entries as `invalidate` does, in this process alone."""
         asked = None if question is None else normalize_question(question)
         # What is being computed is forgotten whatever it rests on, which is not known yet; `_keep_answer` then finds
         # that it is not the one registered, and does not keep it.

@@ -93,5 +93,5 @@ class RunningAnswers:
                 del self._running[key]
 
     def find(self, key: SessionKey) -> RunningAnswer | None:
-        """None where no answer is being written."""
+        """Returns the answer that is being written in a session; None without one."""
         return self._running.get(key)

@@ -19,13 +19,13 @@ class HolderStore(Protocol):
     """Where it is kept whose conversations are."""
 
     async def find(self, key: SessionKey) -> Holder | None:
-        """None for a conversation that is not there."""
+        """Finds the holder of a conversation; None if there is no such conversation."""
 
     async def open(self, key: SessionKey, holder: Holder, *, user_id: str, channel: str) -> None:
         """Keeps a conversation that is new."""
 
     async def renew_secret(self, key: SessionKey, digest: str, expires: datetime) -> None:
-        """The session's secret, if it is still this one, counts until then."""
+        """Extends the secret of a session until `expires`, if it is still this one."""
 
 
 class Access:
@@ -37,7 +37,7 @@ class Access:
         self._clock = clock
 
     async def require(self, key: SessionKey, proof: Proof) -> None:
-        """For what only reads a conversation, or changes one that has to be there. Raises NotFound, Forbidden."""
+        """Lets a caller read a conversation, or change one that must exist. Raises NotFound, Forbidden."""
         claim = self._build_shown_claim(key, proof)
         if claim.is_settled:
             return

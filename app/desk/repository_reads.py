@@ -52,8 +52,10 @@ class ReadRepository:
         )
 
     async def count_unread(self, tenant: str, agent_id: str, sessions: Collection[str]) -> Mapping[str, int]:
-        """How many messages of customers this person has not read, since the session was queued the last time; 1 at
-        least of a session that they never opened. Sessions of which all is read are left out.
+        """Counts the messages of customers that a person has not read, since each session was queued the last time.
+
+        Returns session id -> count, at least 1 for a session that the person never opened. Sessions with nothing unread
+        are left out.
         """
         if not sessions:
             return {}

@@ -51,7 +51,7 @@ class DeskSessionRepository:
         self._database = database
 
     async def find(self, key: SessionKey) -> DeskSession | None:
-        """The session as the desk knows it; None if it never was there."""
+        """Finds a session as the desk knows it; None if it was never there."""
         return await self._database.run_in_reader(lambda connection: repository.find(connection, key))
 
     async def list_waiting(self, tenant: str, limit: int = 200) -> list[DeskSession]:

@@ -95,7 +95,7 @@ class StaffRepository:
             return [_build_staff(row) for row in await connection.execute(query)]
 
     async def get(self, tenant: str, agent_id: str) -> Staff | None:
-        """One of them."""
+        """Returns a member of staff; None for somebody who was never here."""
         async with self._database.read() as connection:
             row = (await connection.execute(select(*_COLUMNS).where(_match_member(tenant, agent_id)))).first()
         return _build_staff(row) if row else None
@@ -136,7 +136,7 @@ class StaffRepository:
             await connection.execute(update(Table).where(_match_member(tenant, agent_id)).values(last_seen=None))
 
     async def load(self, tenant: str) -> StaffLoad:
-        """Of this moment."""
+        """Loads who is on duty now, and how long the last sessions took."""
         since = now() - ON_DUTY
 
         def load(connection: Connection) -> StaffLoad:

@@ -61,9 +61,21 @@ class Desk:
         claim: Claim = NOBODY,
         sender: Requester = UNCOUNTED,
     ) -> DeskSession:
-        """The customer asks for a person without saying anything; whoever waits already, or has one, goes on so.
+        """Puts a session into the queue because the customer asks for a person, for example by a button.
 
-        claim: on what ground. Raises RateLimited, and Forbidden where the claim does not hold any more.
+        A session that is in the queue already, or with a person, stays as it is.
+
+        Args:
+            key: The session.
+            user_id: The customer as the caller of the API names them; not proved.
+            channel: Where the customer writes.
+            skill: What the person must be able to do; empty for anybody.
+            claim: By what right the caller acts for this session.
+            sender: Whose requests are counted.
+
+        Raises:
+            RateLimited: The customer has asked for a person too often.
+            Forbidden: The claim does not hold any more.
         """
         session = await self._sessions.find(key)
         if session is not None and session.state in ACTIVE:  # nor is a ticket made
@@ -94,8 +106,10 @@ class Desk:
     async def transfer_session(
         self, key: SessionKey, *, by: str = "", to: str = "", team: str = "", skill: str = "", note: str = ""
     ) -> DeskSession:
-        """To a colleague, or back into the queue for a team, or whoever has the skill; a session keeps its age in the
-        queue. by: who has it, when the caller says so. Raises NotFound, Conflict.
+        """Transfers a session to a colleague (`to`), or back into the queue for a team or for anybody with a skill.
+
+        In the queue the session keeps its age. by: the person who has the session, if the caller says so; another one's
+        session is not transferred. Raises NotFound, Conflict.
         """
         if to:
             await self._openings.require_working(key.tenant, to)
@@ -110,7 +124,7 @@ class Desk:
         return await self.apply_step(Step(key, Event.REQUEUE, Actor.STAFF, by, by, note, _REQUEUED, values))
 
     async def resolve(self, key: SessionKey, *, by: str = "", note: str = "") -> DeskSession:
-        """Back to the bot. by: who has it, when the caller says so."""
+        """Resolves a session, which returns it to the bot. by: the person who has it, if the caller says so."""
         partners = self._partners
         return await self._run_transaction(
             lambda connection: steps.resolve(connection, key, by, note, _RESOLVED, partners)

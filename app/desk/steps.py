@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
 
 def accept_session(connection: Connection, key: SessionKey, agent_id: str) -> DeskSession:
-    """This person takes the session; whoever has it already keeps it, so that a request may be sent twice. Raises
-    NotFound, and Conflict when another was faster or there is no place.
+    """Gives a session to a person. One that the person has already stays so, so that the request may be sent twice.
+
+    Raises:
+        NotFound: There is no such session.
+        Conflict: Another person was faster, or this one may not take it: no free place, skill or team.
     """
     member = desk_staff.register_member(connection, key.tenant, agent_id)
     session = moves.get(connection, key, lock=True)
@@ -74,8 +77,19 @@ def return_to_team_queue(
 def resolve(
     connection: Connection, key: SessionKey, by: str, note: str, notice: str, partners: Partners
 ) -> DeskSession:
-    """By whoever has it, with the ticket that stood for that person; by: who that is, when the caller says so. Raises
-    NotFound, Conflict.
+    """Resolves a session and the ticket that was opened for it.
+
+    Args:
+        connection: Of the transaction.
+        key: The session.
+        by: The person who has the session; empty where the caller does not say.
+        note: For colleagues.
+        notice: What the customer reads.
+        partners: The parts of the product that take part in the transaction.
+
+    Raises:
+        NotFound: There is no such session.
+        Conflict: Nobody has it, or another person does.
     """
     holder = by or moves.get(connection, key, lock=True).agent_id
     step = Step(key, Event.RESOLVE, Actor.STAFF, holder, holder, note, notice, {"resolved_at": now()})
@@ -93,8 +107,10 @@ def send_message(
     partners: Partners,
     attachments: Sequence[dict[str, Any]] = (),
 ) -> tuple[DeskMessage, DeskSession]:
-    """Sends a message of whoever has the session; one that was sent before stays as it is. Raises NotFound,
-    Conflict.
+    """Sends a message of the person who has the session.
+
+    client_id: a message with the same one was sent before and stays as it is. Raises NotFound, and Conflict where
+    nobody or another person has the session.
     """
     session = moves.get(connection, key, lock=True)
     message = desk_messages.find(connection, key, Sender.AGENT, client_id) if client_id else None

@@ -24,7 +24,9 @@ class IndexFeed:
         self._database = database
 
     async def load_heads(self) -> dict[str, Revisions]:
-        """All tenants that ever had a document; one small read, cheap enough to poll."""
+        """Loads the revisions of all tenants that ever had a document, in one small read that is cheap
+        enough to poll.
+        """
         rows = await self._database.run_in_reader(lambda connection: connection.execute(_HEADS).all())
         return {tenant: Revisions(revision, indexed) for tenant, revision, indexed in rows}
 

@@ -23,7 +23,7 @@ MARKER = "samples.state"
 
 @cache
 def sample_paths() -> frozenset[str]:
-    """Where samples are filed."""
+    """Returns the paths under which samples are filed."""
     return frozenset(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file())
 
 

@@ -62,7 +62,7 @@ class UrlImport(BaseModel):
     reason: Annotated[str, CLEANED, Field(max_length=MAX_REASON_CHARS)] = Field(default="", description="为什么改")
 
     def build_incoming(self, fetched: Fetched, caller: str) -> Incoming:
-        """The upload. Raises FetchFailed for a type that is not read, InvalidRequest."""
+        """Builds the upload from a fetched page. Raises InvalidRequest, and FetchFailed for a type that is not read."""
         suffix = choose_suffix(fetched.url, fetched.media_type, pictures=True)
         if suffix is None:
             raise FetchFailed(f"这个网址的类型 {fetched.media_type[:60]} 不支持", code="fetch_type")

@@ -53,7 +53,7 @@ class ContactHistory:
             return [ContactTicket(*row) for row in await connection.execute(query)]
 
     async def list_notes(self, tenant: str, sessions: Sequence[str]) -> list[ContactNote]:
-        """What colleagues wrote down."""
+        """Lists the notes of colleagues about these conversations."""
         table = DeskNoteRow
         named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
         query = (
@@ -67,7 +67,7 @@ class ContactHistory:
             return [ContactNote(*row) for row in await connection.execute(query)]
 
     async def list_votes(self, tenant: str, sessions: Sequence[str]) -> list[ContactVote]:
-        """What the customer thought of replies."""
+        """Lists the customer's ratings of replies."""
         own = and_(Feedback.tenant_id == StoredTurn.tenant_id, Feedback.turn_id == StoredTurn.id)
         query = (
             select(StoredTurn.session_id, StoredTurn.question, Feedback.rating, Feedback.reason, Feedback.created_at)

@@ -26,7 +26,7 @@ PREFIX_CHARS = 3
 
 
 def build_terms(*texts: str) -> str:
-    """The terms of texts, separated by spaces."""
+    """Returns the terms of texts, separated by spaces."""
     return " ".join([term for text in texts for term in _find_terms(fold(clean(text)))][:MAX_TERMS])
 
 

@@ -137,7 +137,7 @@ class KeyRepository:
         self._database = database
 
     async def load_changed(self, since: KeyStamp | None) -> KeySnapshot | None:
-        """All valid keys, or None when nothing changed since that stamp; then it is one aggregate."""
+        """Loads all valid keys; None if nothing changed since the stamp, which costs one aggregate."""
 
         def read_changes(connection: Connection) -> KeySnapshot | None:
             row = connection.execute(_STAMP).one()
@@ -186,7 +186,10 @@ class KeyRepository:
     async def load_page(
         self, tenant: str, wanted: KeyFilter, limit: int, offset: int, sort: str = ""
     ) -> tuple[list[KeyRow], int]:
-        """A tenant's keys, by `sort` or those that are valid first and of these the latest, and how many there are."""
+        """Returns a page of a tenant's keys and their total number.
+
+        sort: a column; by default valid keys come first, and of these the latest.
+        """
         where = [ApiKey.tenant_id == tenant]
         if wanted.text:
             said = (column.icontains(wanted.text, autoescape=True) for column in (ApiKey.name, ApiKey.id))
@@ -204,7 +207,7 @@ class KeyRepository:
             return [_build_row(row) for row in await connection.execute(query)], total
 
     async def get(self, tenant: str, key_id: str) -> KeyRow | None:
-        """A tenant's key of that id."""
+        """Returns the key of a tenant with this id; None without one."""
         async with self._database.read() as connection:
             query = select(*_ROW).where(ApiKey.tenant_id == tenant, ApiKey.id == key_id)
             row = (await connection.execute(query)).first()
@@ -311,6 +314,8 @@ async def has_valid_key(url: str) -> bool:
 
 
 def _has_database(url: str) -> bool:
-    """Opening a SQLite file that is not there would create it; a server answers for itself."""
+    """Whether there is a database to open. Opening a SQLite file that does not exist would create it; a server says so
+    itself.
+    """
     address = make_url(url)
     return address.get_backend_name() != "sqlite" or bool(address.database and Path(address.database).is_file())

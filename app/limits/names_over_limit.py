@@ -29,5 +29,5 @@ class NamesOverLimit:
         return None
 
     def record_over(self, kind: LimitKind, name: Hashable, seconds: float) -> None:
-        """A name is over its limit for so long."""
+        """Records that a name is over its limit for so many seconds."""
         self._until[kind, name] = self._clock() + seconds

@@ -56,7 +56,7 @@ class CalibrationStore(Protocol):
     """Keeps calibrations between starts; `key` says what else the fit depends on."""
 
     async def load(self, scorer: str, key: str) -> tuple[int, CalibrationMap] | None:
-        """The last one saved, with the revision that it was fitted on."""
+        """Loads the calibration saved last, with the revision that it was fitted on; None without one."""
 
     async def save(self, scorer: str, key: str, revision: int, calibration: CalibrationMap) -> None:
         """Replaces it."""
