@@ -138,7 +138,9 @@ class TenantBook:
     revision: Callable[[], int]
 
     async def match(self, question: Question, vector: Vector | None) -> CuratedMatch | None:
-        """By the words of the message or of what it means in its conversation, else by the latter's meaning."""
+        """Finds the entry that answers a message: by its words, by the words of its completed form, else by the meaning
+        of the latter.
+        """
         book = await self.books.get_book(self.tenant, self.embedder, self.revision())
         if not book:
             return None

@@ -56,7 +56,7 @@ class _Body:
         self._received = 0
 
     async def receive_message(self) -> Message:
-        """The next piece. Raises PayloadTooLarge, RequestTimeout, InvalidRequest where the client is gone."""
+        """Returns the next piece. Raises PayloadTooLarge, RequestTimeout, and InvalidRequest if the client is gone."""
         if self._finished:
             return await self._receive()
         if RECEIVED in self._scope.get("state", ()) and not self._deadline:

@@ -49,7 +49,7 @@ class ServerConnections:
         return len(self._open) > self.most
 
     def add_connection(self, connection: Connection, everyone: Collection[Any]) -> None:
-        """A new connection, already one of `everyone`."""
+        """Adds a new connection, which is one of `everyone` already."""
         self._open = everyone
         if len(everyone) > self.most + RESERVE:
             connection.transport.abort()

@@ -107,7 +107,9 @@ class SocketLine:
         await self.send("error", error=body, **fields)
 
     async def receive_frame(self) -> dict[str, Any]:
-        """The next frame; what is none is answered and passed over. Raises WebSocketDisconnect, TurnedAway."""
+        """Returns the next frame; anything else gets an error and is passed over. Raises WebSocketDisconnect,
+        TurnedAway.
+        """
         while True:
             message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":
@@ -179,7 +181,7 @@ async def run(websocket: WebSocket, line: SocketLine, container: HttpParts, *wor
 
 
 async def refuse_connection(websocket: WebSocket, line: SocketLine, reason: AppError) -> None:
-    """The reason as a frame, then the end."""
+    """Sends the reason as a frame, then closes the connection."""
     line.guard = None
     with suppress(SlowClient, RuntimeError, WebSocketDisconnect):
         await line.send_error(reason)
@@ -187,7 +189,9 @@ async def refuse_connection(websocket: WebSocket, line: SocketLine, reason: AppE
 
 
 def _build_guard(websocket: WebSocket, container: HttpParts, hello: Hello) -> Guard:
-    """The key is still whose it was: a look at the copy of the keys that this process has anyway."""
+    """Builds the check that the key still belongs to the same caller, by the copy of the keys that this process has
+    anyway.
+    """
     host = websocket.client.host if websocket.client else None
 
     async def guard() -> None:

@@ -30,5 +30,5 @@ class RemoteFollower:
             await asyncio.sleep(POLL_SECONDS)
 
     async def is_keywords_only(self, tenant: str) -> bool:
-        """Unknown here, so documents wait for the embedder."""
+        """Always False: it is unknown here, so documents wait for the embedder."""
         return False

@@ -33,12 +33,12 @@ class VerdictRepository:
         self._database = database
 
     async def load_questions(self, tenant: str) -> tuple[LabelledQuestion, ...]:
-        """What the gate is fitted to; empty where it is fitted without labels."""
+        """Loads the labelled questions that the gate is fitted to; empty if it is fitted without labels."""
         stored = await self._database.run_in_reader(lambda connection: _load_stored(connection, tenant))
         return tuple(LabelledQuestion(one["text"], one["answerable"]) for one in stored)
 
     async def find(self, tenant: str) -> VerdictsInForce | None:
-        """What is known of those in force."""
+        """Returns what is known of the verdicts in force; None without any."""
         async with self._database.read() as connection:
             row = (await connection.execute(select(Table).where(Table.tenant_id == tenant))).first()
         if row is None:
@@ -47,7 +47,7 @@ class VerdictRepository:
         return VerdictsInForce(row.report_id, answerable, len(row.questions) - answerable, row.by, row.created_at)
 
     async def put(self, tenant: str, report_id: str, questions: Sequence[LabelledQuestion], *, by: str) -> None:
-        """They take the place of those before."""
+        """Puts verdicts in force, in place of those before."""
         stored = [{"text": one.text, "answerable": one.answerable} for one in questions]
         values = {"report_id": report_id, "questions": stored, "by": by, "created_at": now()}
         async with self._database.write() as connection:
@@ -55,7 +55,7 @@ class VerdictRepository:
             await connection.execute(row.on_conflict_do_update(index_elements=[Table.tenant_id], set_=values))
 
     async def drop(self, tenant: str) -> None:
-        """None are in force from here on."""
+        """Puts the verdicts out of force."""
         async with self._database.write() as connection:
             await connection.execute(delete(Table).where(Table.tenant_id == tenant))
 
