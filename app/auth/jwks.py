@@ -105,9 +105,10 @@ class KeySet:
             await asyncio.gather(self._refreshing, return_exceptions=True)
 
     async def find(self, algorithm: str, key_id: str) -> Any | None:
-        """The public key; None where the provider has none like it. Raises IdentityUnavailable where nobody knows.
+        """Returns the public key; None if the provider has none like it. Raises IdentityUnavailable if that cannot be
+        found out.
 
-        key_id: empty for a token that names none, which is the provider's one key of the kind, if it is the only one.
+        key_id: empty for a token that names none; then the provider's only key of the kind is meant.
         """
         state, moment = self._state, self._clock()
         known = self._find_key(algorithm, key_id)

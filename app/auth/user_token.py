@@ -108,9 +108,9 @@ class UserTokens:
         return self._check_claims(decode_claims(token, secret, ALGORITHM, self._signed, **named), tenant, tenant, "sub")
 
     async def find_tenant_and_caller(self, token: str) -> tuple[str, str]:
-        """Tenant and member of a token that came without a key, where `suffice`. Raises as `find_caller`.
+        """Returns tenant and member of a token that came without a key, where `suffice`. Raises as `find_caller`.
 
-        The tenant that it claims says by which key it is checked, and then has to be what that key signed.
+        The tenant that it claims says by which key it is checked, and must then be what that key signed.
         """
         given = read_unproved(token[: MAX_TOKEN_CHARS + 1]).get(self._tenant_claim)
         try:

@@ -26,7 +26,7 @@ class CannedReplies:
         self._database = database
 
     async def list_all(self, tenant: str) -> Sequence[CannedReply]:
-        """By their shortcuts."""
+        """Lists all replies, by their shortcuts."""
         async with self._database.read() as connection:
             return await connection.run_sync(repository.list_all, tenant)
 

@@ -51,10 +51,12 @@ class Access:
             await self._holders.renew_secret(key, claim.shown, moment + self._lifetime)
 
     async def claim(self, key: SessionKey, proof: Proof, *, new: bool = False) -> Claim:
-        """For what writes into a conversation and opens it where it is not there. Raises Forbidden.
+        """Lets a caller write into a conversation, which is opened if it does not exist. Raises Forbidden.
 
-        new: the id was made for this, so nothing is looked up. What follows from the claim is written by the
-        transaction that writes the rest, and only if it still holds by then.
+        What follows from the claim is written by the transaction that writes the rest, and only if it still holds by
+        then.
+
+        new: the id was made for this, so nothing is looked up.
         """
         claim = self._build_shown_claim(key, proof)
         if new:
@@ -84,8 +86,10 @@ class Access:
         return moment + self._lifetime
 
     async def open(self, key: SessionKey, proof: Proof, *, user_id: str, channel: str) -> OpenedConversation:
-        """A new conversation with a secret of its own, ahead of its first turn; also for a key that needs none, whose
-        server hands it to a browser. key: of an id that was made for this.
+        """Opens a new conversation with a secret of its own, ahead of its first turn.
+
+        A caller with a key that needs no secret gets one too, to hand it to a browser. key: of an id that was made for
+        this.
         """
         token, expires = create_token(), self._clock() + self._lifetime
         holder = Holder(proof.caller, hash_token(key.tenant, key.session_id, token), expires)

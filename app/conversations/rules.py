@@ -52,10 +52,12 @@ def check(holder: Holder, claim: Claim, moment: datetime) -> None:
 
 
 def settle_holder(holder: Holder, claim: Claim, moment: datetime, lifetime: timedelta) -> Holder:
-    """Whose the conversation is once this was written into it. holder: after it was opened, where it was not there.
+    """Returns whose a conversation is once somebody has written into it. Raises Forbidden.
 
-    The first proved member gets it, and the secret from before counts no more: it may be that of whoever put the id
-    into the member's browser. Raises Forbidden.
+    The first proved member gets it, and the secret from before counts no more: it may be that of somebody who put the
+    id into the member's browser.
+
+    holder: after the conversation was opened, if it did not exist.
     """
     if claim.digest and claim.digest == holder.digest:
         return holder

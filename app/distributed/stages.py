@@ -47,7 +47,7 @@ class Work:
 
 
 def read(row: Row, work: Work) -> Row:
-    """With the bytes, unless they are known under the same path."""
+    """Reads the bytes of a row's file, unless they are known under the same path."""
     file = work.files[row["number"]]
     try:
         content = file.read(work.settings.max_upload_bytes)

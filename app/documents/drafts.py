@@ -28,8 +28,9 @@ class Drafts:
         )
 
     async def load_versions(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> list[PreparedDocument]:
-        """The versions named by document and number, or the newest that is not published of every document that has
-        any. Raises NotFound, Conflict, KnowledgeError.
+        """Loads versions that are named by document and number; with None the newest unpublished one of every document.
+
+        Raises NotFound, Conflict, KnowledgeError.
         """
         if keys is None:
             waiting, total = await self._versions.open(tenant, limit=MAX_DRAFTS)

@@ -54,8 +54,9 @@ _ROOM = 150
 
 
 def choose_suffix(url: httpx.URL, media_type: str, *, pictures: bool = False) -> str | None:
-    """By what parser a body is read; None where there is none for it. pictures: they are wanted too; those of a
-    website are logos and buttons.
+    """Returns the suffix by whose parser a body is read; None if no parser reads it.
+
+    pictures: whether pictures are read too; those of a website are logos and buttons.
     """
     own = PurePosixPath(url.path).suffix.lower()
     if media_type in _GENERIC and (own in PARSERS | LEGACY or (pictures and own in PICTURES)):
@@ -66,9 +67,10 @@ def choose_suffix(url: httpx.URL, media_type: str, *, pictures: bool = False) ->
 
 
 def build_path(url: httpx.URL, suffix: str) -> str:
-    """Host and path of the URL as folders and a file name; what differs in the query alone differs in the name.
+    """Builds the path of a page: host and path of the URL as folders and a file name.
 
-    Always one that `app.documents.paths.parse_filing` takes, also below another folder.
+    What differs only in the query differs in the name. `app.documents.paths.parse_filing` always takes the path, also
+    below another folder.
     """
     parts = [part for part in url.path.split("/") if part]
     last = parts.pop() if parts and not url.path.endswith("/") else "index"

@@ -94,7 +94,7 @@ class DocumentJobs:
 
 
 def compute_eta(job: JobRow, moment: datetime) -> float | None:
-    """How long it will still take at `moment`, going by how long the chunks so far took; None while nothing tells.
+    """Returns how many seconds a job will still take, by how long the chunks so far took; None if nothing tells.
 
     Files that were not parsed yet count as many chunks for a byte as the others.
     """

@@ -112,8 +112,8 @@ async def renew_ids(
 async def load_entry(
     connection: AsyncConnection, tenant: str, document_id: str, *, chunk_id: str = "", correction: str = ""
 ) -> list[StoredPiece]:
-    """A chunk of a file, by its id or by what corrected it, with the others of its entry, in order; none where there is
-    no such chunk any more.
+    """Loads a chunk of a file, by its id or by its correction, with the others of its entry in order; empty if it does
+    not exist now.
     """
     chunk = StoredChunk
     own = chunk.tenant_id == tenant, chunk.document_id == document_id

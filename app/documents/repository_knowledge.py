@@ -203,7 +203,7 @@ async def drop_unused_contents(connection: AsyncConnection, tenant: str) -> None
 
 
 def drop_contents(connection: Connection, tenant: str) -> None:
-    """The same on a connection that blocks."""
+    """Deletes, within a transaction, the bytes that no version has any more."""
     used = select(DocumentVersion.content_hash).where(DocumentVersion.tenant_id == tenant)
     unused = (Content.tenant_id == tenant) & Content.content_hash.not_in(used)
     connection.execute(delete(Content).where(unused))

@@ -73,7 +73,7 @@ class UrlImport(BaseModel):
         return Incoming(path, content, self.external_id, self.build_labels(str(fetched.url)), change=change)
 
     def build_labels(self, url: str) -> Labels:
-        """What is said of the document; url: where it was found. Raises InvalidRequest, Conflict."""
+        """Builds the labels of the document. url: where it was found. Raises InvalidRequest, Conflict."""
         require_valid_period(self.valid_from, self.valid_until)
         tags = None if self.tags is None else check_tags(self.tags)
         known = url if len(url) <= MAX_URL_CHARS else None

@@ -137,8 +137,10 @@ class VersionService:
         return done
 
     async def compare_versions(self, tenant: str, document_id: str, number: int, against: int | None) -> Diff:
-        """What a version changed of another one: 0 is nothing at all; by default what is published for one that is not,
-        else the one before of those that are still there. Raises NotFound, InvalidDocument, Unavailable.
+        """Compares a version with another one.
+
+        against: the other one's number, 0 for an empty document. By default it is the published version for one that is
+        not published, else the version before of those that still exist. Raises NotFound, InvalidDocument, Unavailable.
         """
         known, stored = await self.find_version(tenant, document_id, number)
         if against is None:

@@ -41,7 +41,7 @@ class Search:
 
 
 async def find_drop_reason(stored: Stored | None, search: Search, widths: Widths) -> Dropped:
-    """The stage that the best piece of what is stored reached, with its numbers."""
+    """Returns the stage that the best chunk of what is stored reached, with its numbers."""
     if stored is None:
         return Dropped(Stage.NOT_FOUND, "知识库里没有它：可能已被删除，或被文档的新版本取代。")
     pieces = sorted(await asyncio.to_thread(search.snapshot.find_existing, stored.chunks))
@@ -93,7 +93,7 @@ def _format_moment(moment: datetime) -> str:
 
 
 def _describe_judgement(stage: Stage, candidate: dict[str, Any], found: Retrieval) -> str:
-    """In a sentence, what became of a piece that was recalled."""
+    """Describes, in a sentence, what happened to a chunk that was recalled."""
     rank, probability = candidate["rank"], candidate["probability"]
     sure, threshold = f"{probability:.1%}", f"{found.threshold:.0%}"
     if stage is Stage.RERANK_CUT:

@@ -75,11 +75,10 @@ class KeyRing:
         self._used: set[str] = set()
 
     async def authenticate(self, key: str | None, host: str | None) -> Principal:
-        """The caller who shows `key` and asks from `host`. Raises Unauthorized, RateLimited.
+        """Returns the caller who shows `key` and asks from `host`. Raises Unauthorized, RateLimited.
 
-        While no key is configured at all, whoever asks from this machine has every role; a key is ignored then, because
-        some clients cannot do without. Keys that were revoked count as configured: taking the last one back must not
-        open the door.
+        While no key is configured at all, a caller from this machine has every role; a key is then ignored, because
+        some clients cannot do without. Revoked keys count as configured: revoking the last one must not open the door.
         """
         if await self.is_keyless():
             if host is None or not is_loopback(host):
@@ -106,8 +105,8 @@ class KeyRing:
         return self._snapshot.origins
 
     async def get_tenant(self, name: str) -> Principal | None:
-        """What its keys say of a tenant: the web pages that may use one of them. None for one without a valid key,
-        which is served to nobody.
+        """Returns a tenant with the web pages that may use one of its keys; None without a valid key, since it serves
+        nobody then.
         """
         await self.is_keyless()
         snapshot, today = self._snapshot, self._today()

@@ -69,9 +69,9 @@ class SignIns:
         return found[0]
 
     async def check_token(self, tenant: str, token: str) -> Person:
-        """Whose token of the identity provider this is. Raises Unauthorized, IdentityUnavailable.
+        """Returns the person whose token of the identity provider this is. Raises Unauthorized, IdentityUnavailable.
 
-        Tokens that a company's own server signs for its customers are not taken: whoever can sign those is no
+        Tokens that a company's own server signs for its customers are not accepted: who can sign those is no
         administrator.
         """
         if self._provider is None:

@@ -49,12 +49,12 @@ class VocabularyService:
             return await connection.run_sync(repository.load_page, tenant, text, kind, limit, offset)
 
     async def count_kinds(self, tenant: str) -> dict[str, int]:
-        """How many entries there are of each kind."""
+        """Counts the entries of each kind."""
         async with self._database.read() as connection:
             return await connection.run_sync(repository.count_kinds, tenant)
 
     async def list_all(self, tenant: str) -> list[StoredEntry]:
-        """Every entry, by its term."""
+        """Lists every entry, by its term."""
         async with self._database.read() as connection:
             return await connection.run_sync(repository.load_current, tenant)
 
