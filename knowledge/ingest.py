@@ -214,7 +214,7 @@ class Ingestor:
             identity: Ids and labels for the document.
             progress: Called with the name, the chunks done and all chunks.
             columns: See `DocumentReader.read`.
-            embed: False leaves the embeddings to whoever updates the index.
+            embed: False leaves the embeddings to the process that updates the index.
 
         Raises:
             InvalidDocument: By its subclasses.

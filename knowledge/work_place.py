@@ -21,8 +21,8 @@ class WorkPlace(Protocol):
         """Gives up a place for good: a part of the work ended while it waited."""
 
 
-# Of the work that runs; set by whoever gives places out. Tasks that the work starts have it too. Not an argument: what
-# waits are clients of models, databases and embedders, which know nothing of turns.
+# The place of the work that runs, set where places are given out; tasks that the work starts inherit it. It is not an
+# argument, because what waits are clients of models, databases and embedders, which know nothing of turns.
 PLACE: ContextVar[WorkPlace | None] = ContextVar("place", default=None)
 
 

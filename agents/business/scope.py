@@ -45,8 +45,8 @@ _NO_NAME = re.compile(r"""['"`\\\[\]]""")
 
 
 class UnsafeQuery(Exception):
-    """The statement asks for something that it must not; the message says what, for the trace and for whoever
-    wrote it.
+    """The statement asks for something that is not allowed; the message says what, for the trace and for the author of
+    the statement.
     """
 
 

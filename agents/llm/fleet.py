@@ -74,7 +74,7 @@ class ModelFleet:
     """The first model that succeeds. One that fails after its first word is left to the caller, who may have passed the
     word on.
 
-    Whoever built the models closes them; `close` does so for those that have nobody else.
+    The builder of the models closes them; `close` does so for models that nobody else closes.
     """
 
     def __init__(self, models: Sequence[ChatModel]) -> None:

@@ -198,7 +198,7 @@ class HotCache:
             started = time.perf_counter()
             answer = await compute(emit)
             milliseconds = (time.perf_counter() - started) * 1000
-            # Before the last event: whoever has that one leaves, and with the last of them what is under way ends.
+            # Before the last event: a follower leaves once it has that one, and with the last follower this task ends.
             await self._keep_answer(key, flight, answer, milliseconds, epoch)
             emit(Done(answer))
 

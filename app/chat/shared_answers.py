@@ -40,10 +40,10 @@ class CacheLookup(NamedTuple):
 
 
 class SharedAnswers:
-    """Of all tenants. installation: tells apart what has another database.
+    """The answers of all tenants in Redis. installation: part of every key, so that databases do not share answers.
 
-    Whoever clears a tenant's cache begins a new epoch, after which no answer of an older one is given, be it that it is
-    still being computed at another replica. Keys are digests, so that questions cannot be read from them.
+    Clearing a tenant's cache begins a new epoch. Answers of an older epoch are not given any more, even if one is still
+    being computed at another replica. Keys are digests, so that questions cannot be read from them.
     """
 
     def __init__(self, server: RedisServer, installation: str) -> None:

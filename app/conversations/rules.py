@@ -1,4 +1,4 @@
-"""Who may have a conversation: its member, whoever holds its secret, and keys that stay with the company."""
+"""Who may have a conversation: its member, the holder of its secret, and keys that stay with the company."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where sessions stand now, and whoever waits for news: told at once in this process, of others' within a poll."""
+"""Where sessions stand now. Watchers hear of changes of this process at once, of other processes within a poll."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Feed(WorkLoop):
         return 0
 
     async def close(self) -> None:
-        """Stops; whoever waits is woken."""
+        """Stops, and wakes all watchers."""
         await super().close()
         for events in self._watchers.values():
             for event in events:
@@ -53,7 +53,7 @@ class Feed(WorkLoop):
         return standing is not None and is_silent(standing.state, answering=self._answering)
 
     def record_changes(self, sessions: Sequence[DeskSession]) -> None:
-        """Records sessions that this process changed, and wakes whoever waits for news of them."""
+        """Records sessions that this process changed, and wakes their watchers."""
         for session in sessions:
             known = self._standing.get(session.key)
             standing = Standing(session.state, session.version, session.messages, session.agent_id)

@@ -18,7 +18,7 @@ from app.desk.tables import DeskSessionRow as Table
 from app.desk.types import ACTIVE, WAITING, Actor, DeskSession, Event, HistoryEntry, Sender, Standing, State
 from app.types import SessionKey
 
-# How long a session that is over stays in the list of whoever had it.
+# How long a session that is over stays in the list of the person who had it.
 RECENT = timedelta(days=7)
 _IN_TURN = Table.priority.desc(), Table.queued_at, Table.session_id
 _WAITING = Table.state.in_([state.value for state in WAITING])

@@ -1,5 +1,5 @@
-"""What two who talk tell each other beside their messages: that one is typing, and how far one has read. Nothing of it
-is kept here, and whoever is not connected misses it.
+"""Signals between customer and staff beside their messages: that one side is typing, and how far it has read. They are
+not stored, and only reach who is connected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_WAITING = 32
 
 
 class SignalKind(StrEnum):
-    """What is told."""
+    """What a signal says."""
 
     TYPING = "typing"
     SEEN = "seen"

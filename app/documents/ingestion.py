@@ -182,8 +182,9 @@ class IngestionService:
         return expired
 
     async def restore_validity(self, tenant: str, file: Incoming) -> None:
-        """Takes an end of the validity that has passed away from the document that a file is to become a version of:
-        whoever imports its page again wants it answered from.
+        """Removes the end of a document's validity, if it has passed, when a new version of the document is imported.
+
+        A page that is imported again is meant to be answered from.
         """
         if file.change.draft or file.labels.valid_until is not None:
             return

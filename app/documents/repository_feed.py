@@ -18,7 +18,7 @@ _HEADS = select(KbState.tenant_id, KbState.revision, KbState.indexed_revision)
 
 
 class IndexFeed:
-    """Reads for whoever keeps indexes."""
+    """Reads what indexes are built from."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""Rows of `document_versions`, within the transactions of whoever writes or reads them."""
+"""Rows of `document_versions`, within the transactions of their callers."""
 
 from __future__ import annotations
 

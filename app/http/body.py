@@ -16,7 +16,7 @@ from app.errors import InvalidRequest, PayloadTooLarge, RequestTimeout
 # The server sets it in the state of a request that is here as a whole: to wait for it needs no timeout, which costs 8
 # µs.
 RECEIVED = "received"
-# Whoever sends slower than this, after the first seconds, is cut.
+# A client that sends slower than this, after the first seconds, is cut.
 BYTES_PER_SECOND = 4096
 
 

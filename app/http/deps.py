@@ -143,8 +143,10 @@ def get_caller_name(request: Request) -> str:
 
 
 def get_acting_agent(request: Request, named: str, *, for_others: bool = False) -> str:
-    """Who acts at the desk: who signed in with an account, or whom a request with a key names. for_others: leads and
-    administrators may do it whoever has the session. Raises Forbidden for an account that names somebody else.
+    """Returns who acts at the desk: the person who is signed in, or the one whom a request with a key names.
+
+    for_others: leads and administrators act whoever has the session, so their own name does not stand in for a missing
+    one. Raises Forbidden for an account that names somebody else.
     """
     principal: Principal = request.state.principal
     own = principal.agent_id

@@ -1,6 +1,6 @@
-"""By which name, from which page and over whom a request comes.
+"""Checks by which name, from which page and through which proxy a request comes.
 
-While no key is configured, whoever reaches loopback has every role. So do pages that a browser on this machine shows
+While no key is configured, every caller on loopback has every role. So do pages that a browser on this machine shows
 (their requests, and names of theirs that resolve to loopback) and whatever a proxy passes on, unless it is told apart.
 """
 

@@ -42,7 +42,7 @@ class SlowClient(Exception):
 
 
 class TurnedAway(Exception):
-    """Whoever is connected may not be any more; the reason is for people."""
+    """The client may not be connected any more; the reason is for people."""
 
     def __init__(self, reason: AppError) -> None:
         super().__init__(reason.message)
@@ -81,7 +81,7 @@ class SocketLine:
         self.guard: Guard | None = None
 
     async def require_allowed(self) -> None:
-        """Raises TurnedAway for whoever may not be here any more."""
+        """Raises TurnedAway if the client may not be connected any more."""
         if self.guard is not None:
             await self.guard()
 

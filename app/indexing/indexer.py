@@ -1,4 +1,4 @@
-"""Keeps every tenant's index at SQL's revision: repairs it at start, follows each commit, whoever made it."""
+"""Keeps every tenant's index at SQL's revision: repairs it at start, follows each commit of any process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_BACKOFF_SECONDS = 5.0
 
 
 class Indexer(WorkLoop):
-    """The one writer of all indexes of this process; whoever runs it holds the lock on DATA_DIR.
+    """The one writer of all indexes of this process, which holds the lock on DATA_DIR.
 
     Where vectors are missing, because the cache was lost or another process committed, or because the embedder or what
     keeps the index is out of reach, an index without vectors serves keyword recall, which searches mark, until they are

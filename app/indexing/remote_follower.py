@@ -1,4 +1,4 @@
-"""Waiting until what was committed answers, whoever keeps the index."""
+"""Waits until a commit is searchable, when another process keeps the index."""
 
 from __future__ import annotations
 

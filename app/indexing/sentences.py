@@ -17,8 +17,8 @@ from knowledge.types import Chunk
 
 # Without a change of any index: while documents come in, their chunks are embedded first.
 QUIET_SECONDS = 1.0
-# Longer where changes follow each other: so many times what lies between the last two. Whoever imports may be another
-# process, which has the processors to itself then.
+# Longer where changes follow each other: so many times the time between the last two. The import may be another
+# process, which then has the processors to itself.
 QUIET_GAPS, MAX_GAP_SECONDS = 3.0, 30.0
 # Chunks between two looks at whether documents come in.
 PART = 4

@@ -1,4 +1,4 @@
-"""Who is let in: whoever shows a key, is signed in, or, where settings say so, shows the token of a customer alone."""
+"""Authenticates callers by a key, a sign-in or, where settings allow it, the token of a customer alone."""
 
 from __future__ import annotations
 

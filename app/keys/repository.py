@@ -35,7 +35,7 @@ class KeyStamp:
 @dataclass(frozen=True, slots=True)
 class KeySnapshot:
     """digest -> owner of all keys that were not revoked. `stamp` is None while no key was ever stored. ends: by digest,
-    of those that end by themselves; whoever asks looks at the clock.
+    of those that end by themselves; the reader compares it with the clock.
     """
 
     stamp: KeyStamp | None

@@ -1,4 +1,4 @@
-"""Who is over a limit, and until when: whoever asks again before that is refused without being counted anywhere."""
+"""Who is over a limit, and until when. Until then they are refused without being counted anywhere."""
 
 from __future__ import annotations
 

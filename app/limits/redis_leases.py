@@ -89,7 +89,7 @@ class RedisLeases:
             refused = await self._server.ask(acquire_in_redis, _refuse_none)
         except BaseException:
             own.release()
-            self._return_later(name, keys)  # whoever asked may have left just as it was written down
+            self._return_later(name, keys)  # the caller may have left just as it was written down
             raise
         if refused:
             own.release()

@@ -125,7 +125,7 @@ class RateLimits:
     async def count_handoff(self, tenant: str, sender: Requester, customer: str, *, urgent: bool) -> None:
         """Counts a request for a person. customer: a proved member, or a session. Raises RateLimited.
 
-        Urgent ones are counted by themselves: whoever is in danger is not to wait for what others used up.
+        Urgent ones are counted apart: people in danger must not be refused because others used the limit up.
         """
         rates = self._options.handoffs, self._options.handoffs_per_address
         if refusal := await self._count_customer(LimitKind.HANDOFF, tenant, sender, (customer, urgent), rates):

@@ -1,4 +1,4 @@
-"""Who had how much of the places lately, so that whoever had little goes first."""
+"""Which tenant had how much of the places lately, so that one that had little goes first."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ _Line = OrderedDict[Hashable, deque[asyncio.Future[None]]]
 
 
 class TurnSlots:
-    """count: how many compute at once; seconds: how long a place is waited for.
+    """Gives out the places for turns that compute. count: how many there are; seconds: how long one is waited for.
 
-    One place, the last, is never a tenant's that has all others, nor that of one that had most of the places lately: so
-    the next tenant need not wait for work that cannot be interrupted, and what a busy tenant has waiting goes on when
-    the others' turns are done, not beside them. The other places are shared by the tenants that were there lately, one
-    for each at least. A place that comes free goes to the tenant of those that wait that had the fewest lately, and
-    within a tenant to the next sender: whoever sends much waits behind himself.
+    The last free place is never given to a tenant that has all others, nor to one that had most of the places lately.
+    So the next tenant need not wait for work that cannot be interrupted, and the waiting turns of a busy tenant run
+    after the turns of others, not beside them. The other places are shared by the tenants that were there lately, at
+    least one for each. A place that comes free goes to the waiting tenant that had the fewest lately, and within a
+    tenant to the next sender, so that a sender of many turns only waits behind its own.
     """
 
     def __init__(self, count: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:

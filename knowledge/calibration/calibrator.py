@@ -207,7 +207,7 @@ class Calibrator:
             if snapshot.revision == self._revisions[scorer.kind] or not len(snapshot):
                 return
             if scorer is not self._retriever.scorers.keywords and not has_vectors(snapshot):
-                return  # whoever gives the index its vectors asks again
+                return  # asked for again once the index has its vectors
             with enter_span(NOTHING):  # its hundreds of searches are no part of the turn that happens to wait for it
                 calibration = await self._fit_scorer(snapshot, scorer)
             self._retriever.set_calibration(calibration)

@@ -120,7 +120,7 @@ class Sandbox:
         self._end_idle_workers()
         for worker in self._busy:
             worker.kill()
-        await self._quiet.wait()  # until whoever reads from them has noticed
+        await self._quiet.wait()  # until the readers of these processes have noticed
         await asyncio.gather(*self._ending)
 
     async def _ask_worker(self, job: Job) -> ParsedReply:
