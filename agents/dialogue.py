@@ -52,7 +52,7 @@ def build_state(turns: Iterable[Turn]) -> DialogueState:
     """Returns the state of a conversation that a client sends, which knows no documents."""
     state = NOTHING_SAID
     for turn in turns:
-        asked = turn.utterance.original
-        questions = (*state.questions, asked[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:]
-        state = replace(state, questions=questions, versions=merge_named_versions(asked, state.versions))
+        question = turn.utterance.original
+        questions = (*state.questions, question[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:]
+        state = replace(state, questions=questions, versions=merge_named_versions(question, state.versions))
     return state

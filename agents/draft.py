@@ -128,7 +128,7 @@ class Draft:
         first = 1 + sum(number != PAGE for number in self._quotes)
         page = {0: chunks[PAGE]} if PAGE in chunks else {}
         marked = {self._get_mark_number(number): chunks[number] for number in self._quotes}
-        return marked | {first + place: chunks[number] for place, number in enumerate(rest)} | page
+        return marked | {first + index: chunks[number] for index, number in enumerate(rest)} | page
 
     def build_answer(self, agent: str, suggestions: Sequence[str]) -> Answer:
         """Builds the finished answer of a draft that has sources."""
@@ -216,7 +216,7 @@ def build_source(index: int, fragment: int, candidate: Candidate, quotes: Sequen
         if chunk.question is not None
         else " / ".join(list_quoted_headings(build_passage(fragment, chunk), quotes)),
         quoted_blocks=coverage.quoted,
-        left_blocks=coverage.left,
+        left_blocks=coverage.left_blocks,
         left_chars=coverage.left_chars,
     )
 

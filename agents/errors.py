@@ -60,8 +60,9 @@ class GenerationForbidden(GenerationRejected):
 
 
 class UnreadableReply(GenerationError):
-    """The reply is not what was asked for. usage: what it cost, None where whoever reads it does not know.
-    provider: who wrote it, empty where that is not known either.
+    """The reply is not what was asked for.
+
+    usage: what it cost, None where the reader does not know; provider: who wrote it, empty where that is not known.
     """
 
     def __init__(self, message: str = "", usage: Usage | None = None) -> None:

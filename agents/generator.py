@@ -169,7 +169,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A question to whoever iterates over the pieces: send back True where none of these fragments states the claim.
+    """A question to the consumer of the pieces, who sends back True if none of these fragments states the claim.
 
     It never leaves the generator.
     """
@@ -180,8 +180,9 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """Asked before a claim of a reply is checked: whoever iterates may send back its `ClaimMeaning`. It never leaves
-    the generator.
+    """Yielded before a claim of a reply is checked: the consumer of the pieces may send back its `ClaimMeaning`.
+
+    It never leaves the generator.
     """
 
     claim: str

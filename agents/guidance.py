@@ -37,8 +37,8 @@ class Guidance:
 
         None where there are none, or where their vectors do not come in time.
         """
-        asked = findings.vectors.alone
-        if findings.retrieval is None or asked is None:
+        vector_alone = findings.vectors.alone
+        if findings.retrieval is None or vector_alone is None:
             return None
         candidates = [
             candidate for candidate in findings.retrieval.passing_candidates if not candidate.chunk.is_in_view
@@ -48,10 +48,10 @@ class Guidance:
         vectors = await self._meaning.load_vectors([passage.get_text_in_place(index) for passage, index in places])
         if vectors is None:
             return None
-        nearness = (vectors @ asked).tolist()
+        nearness = (vectors @ vector_alone).tolist()
         guiding = [
-            (near, passage, index)
-            for (passage, index), vector, near in zip(places, vectors, nearness, strict=True)
+            (nearness_here, passage, index)
+            for (passage, index), vector, nearness_here in zip(places, vectors, nearness, strict=True)
             if self._head.is_guidance(vector) and not _names_price(passage.sentences[index].text)
         ]
         if not guiding:
@@ -59,7 +59,7 @@ class Guidance:
         _, passage, best = max(guiding, key=lambda place: place[0])
         heading = passage.headings[best]
         beside = [i for _, other, i in guiding if other is passage and passage.headings[i] == heading]
-        quoted = _limit_chars(MAX_CHARS, [passage.sentences[index].text for index in beside])
+        quoted = _limit_chars([passage.sentences[index].text for index in beside])
         return GuidanceQuote(
             "\n".join(quoted) + "[1]", build_source(1, passage.fragment, candidates[passage.fragment], quoted)
         )
@@ -69,12 +69,12 @@ def _names_price(text: str) -> bool:
     return any(entity.kind == "amount" for entity in read(text).mentions.certain)
 
 
-def _limit_chars(chars: int, texts: list[str]) -> list[str]:
-    """Returns the first texts that have no more than `chars` characters together, at least one."""
+def _limit_chars(texts: list[str]) -> list[str]:
+    """Returns the first texts that have no more than MAX_CHARS characters together, at least one."""
     total, kept = 0, list[str]()
     for text in texts:
         total += len(text)
-        if kept and total > chars:
+        if kept and total > MAX_CHARS:
             break
         kept.append(text)
     return kept

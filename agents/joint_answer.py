@@ -33,14 +33,14 @@ async def run_together(
 
     Raises what the agents raise. english: the language of the reply.
     """
-    asked = _share_calls(agents, question)
+    shared = _share_calls(agents, question)
     events: list[AnswerEvent] = []
     others = [
         asyncio.create_task(_run_agent(agent, part, findings, events.append, english), name=agent.name)
-        for agent, part in zip(agents[1:], asked[1:], strict=True)
+        for agent, part in zip(agents[1:], shared[1:], strict=True)
     ]
     try:
-        answer = await _run_agent(agents[0], asked[0], findings, emit, english)
+        answer = await _run_agent(agents[0], shared[0], findings, emit, english)
         more = await asyncio.gather(*others)
         for event in events:
             if isinstance(event, Evidence):

@@ -165,8 +165,8 @@ class Judge:
 
     async def _ask_model(self, fields: Mapping[str, str], chunk: Chunk, seconds: float) -> float:
         messages = [*self._opening_messages, {"role": "user", "content": self._build_prompt(fields, chunk)}]
-        asked = self._prompts.build_messages(self.kind.rules, self.kind.prompt, messages=messages)
-        odds, _ = await self._model.choose(asked, WORDS, seconds)
+        prompt = self._prompts.build_messages(self.kind.rules, self.kind.prompt, messages=messages)
+        odds, _ = await self._model.choose(prompt, WORDS, seconds)
         return odds
 
     @cached_property
@@ -190,8 +190,8 @@ class Judge:
 def list_shown_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
     """Returns the examples that the model is shown: one that is missing and one that is stated, in turn."""
     return tuple(
-        next(example for example in examples if example.holds == bool(place % 2))
-        for place, examples in enumerate(load_examples(kind)[: kind.shown])
+        next(example for example in examples if example.holds == bool(number % 2))
+        for number, examples in enumerate(load_examples(kind)[: kind.shown])
     )
 
 
@@ -209,7 +209,7 @@ def load_examples(kind: JudgeKind) -> tuple[tuple[JudgedExample, ...], ...]:
         document = DocumentMeta(f"example-{number}", title, title)
         chunk = Chunk(document.id, document, 0, entry["text"], tuple(headings))
         kinds = (kind.right, True), (kind.wrong, False)
-        loaded.append(tuple(JudgedExample(chunk, said, holds) for key, holds in kinds for said in entry[key]))
+        loaded.append(tuple(JudgedExample(chunk, text, holds) for name, holds in kinds for text in entry[name]))
     return tuple(loaded)
 
 

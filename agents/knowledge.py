@@ -89,11 +89,11 @@ class KnowledgeAgent:
         """See `Agent.bid`: by what was found. Joins others where it is asked for too, or where the customer is
         very angry.
         """
-        asked = turn.is_routed_to(Intent.KNOWLEDGE_QA)
+        is_routed = turn.is_routed_to(Intent.KNOWLEDGE_QA)
         if turn.is_answerable and turn.retrieval:
-            joins = asked or (turn.is_urgent and not turn.is_decided_by_rules)
+            joins = is_routed or (turn.is_urgent and not turn.is_decided_by_rules)
             return Bid(Intent.KNOWLEDGE_QA, turn.retrieval.confidence, "found", Rank.LOOKS_UP, joins=joins)
-        return Bid(Intent.KNOWLEDGE_QA, 0.5 if asked else 0.3, "nothing found", Rank.LOOKS_UP, joins=asked)
+        return Bid(Intent.KNOWLEDGE_QA, 0.5 if is_routed else 0.3, "nothing found", Rank.LOOKS_UP, joins=is_routed)
 
     async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
         """See `Agent.run`."""
@@ -111,9 +111,9 @@ class KnowledgeAgent:
         )
         if answer is None and retrieval.verdict is GateVerdict.PASS:
             return await self._write_found_answer(question, findings, retrieval, emit)
-        told = answer or self._answer_without_evidence(question, retrieval)
-        emit(Token(told.reply))
-        return _add_steps(told, retrieval)
+        result = answer or self._answer_without_evidence(question, retrieval)
+        emit(Token(result.reply))
+        return _add_steps(result, retrieval)
 
     async def _write_found_answer(
         self, question: Question, findings: Findings, retrieval: Retrieval, emit: Emit
@@ -173,14 +173,14 @@ class KnowledgeAgent:
         kept = retrieval.passing_candidates if retrieval.parts else keep_article(question, retrieval)
         passing = boost_page(kept, question.page, self._policy.page_boost)
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.is_in_view)
-        place = next((place for place, candidate in enumerate(passing) if candidate.chunk.is_in_view), None)
+        page_index = next((index for index, candidate in enumerate(passing) if candidate.chunk.is_in_view), None)
         before = list_earlier_questions(question)
         context = "" if question.utterance.rewrite else "\n".join(before[-QUESTIONS:])
         today, english = self._policy.today(), self._is_english(question)
-        asked, quotable = question.utterance.searched_text, _list_quotable_texts(fragments)
-        judged = await self._judge_texts(list_texts_to_judge(asked, context, quotable, today))
+        text, quotable = question.utterance.searched_text, _list_quotable_texts(fragments)
+        judged = await self._judge_texts(list_texts_to_judge(text, context, quotable, today))
         return Request(
-            asked,
+            text,
             fragments,
             retrieval.terms,
             retrieval.idf,
@@ -189,11 +189,11 @@ class KnowledgeAgent:
             history=question.history,
             summary=question.summary,
             pictured=" ".join(question.pictured),
-            page=None if place is None else passing[place],
-            page_place=place or 0,
+            page=None if page_index is None else passing[page_index],
+            page_place=page_index or 0,
             english=english,
             today=today,
-            computed=compute_date_sentence(asked, context, quotable, today, english, judged) or "",
+            computed=compute_date_sentence(text, context, quotable, today, english, judged) or "",
             judged=judged,
             vectors=findings.vectors,
             sub_requests=build_sub_requests(question, findings, retrieval, fragments, before),
@@ -218,8 +218,8 @@ class KnowledgeAgent:
         )
 
     def _is_avoided(self, question: Question) -> bool:
-        asked = fold(question.utterance.complete_text)
-        return any(topic in asked for topic in self._avoided)
+        text = fold(question.utterance.complete_text)
+        return any(topic in text for topic in self._avoided)
 
     def _ask_about_other_subject(self, question: Question, retrieval: Retrieval) -> Answer | None:
         """Asks whether another model's answer is wanted, where only that was found; of several questions each is judged
@@ -237,7 +237,7 @@ class KnowledgeAgent:
             "other_subject",
             self._is_english(question),
             seed=question.utterance.original,
-            asked=other.asked,
+            asked=other.asked_model,
             other=other.found,
             question=other.question,
         )
@@ -261,8 +261,8 @@ class KnowledgeAgent:
             return None  # a FAQ entry answers its question however it does
         if has_measure(question.utterance.searched_text, [candidate.chunk.text for candidate in found]):
             return None
-        near = list_related_places(candidate for candidate in found if not candidate.chunk.is_in_view)
-        return self._build_refusal("fallback", Outcome.NO_EVIDENCE, self._is_english(question), near)
+        related = list_related_places(candidate for candidate in found if not candidate.chunk.is_in_view)
+        return self._build_refusal("fallback", Outcome.NO_EVIDENCE, self._is_english(question), related)
 
     def _answer_without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
         """Asks back about what nearly passed the gate, or says what is near.
@@ -281,19 +281,23 @@ class KnowledgeAgent:
             return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=topics, related=meant)
         if set(retrieval.degraded) - {PROVISIONAL, READER}:  # these refuse as well as others
             return self._build_refusal("search_degraded", Outcome.CANNOT_ANSWER, english)
-        near = list_related_places(candidate for candidate in found if measure_nearness(candidate) >= NEAR)
-        return self._build_refusal("fallback", Outcome.NO_EVIDENCE, english, near)
+        related = list_related_places(candidate for candidate in found if measure_nearness(candidate) >= NEAR)
+        return self._build_refusal("fallback", Outcome.NO_EVIDENCE, english, related)
 
     def _is_english(self, question: Question) -> bool:
         return is_reply_english(question, self._policy.profile)
 
-    def _build_refusal(self, key: str, outcome: Outcome, english: bool, near: tuple[RelatedPlace, ...] = ()) -> Answer:
-        """Builds a reply without an answer. key: of the sentence, the fallback is the tenant's; near: what can be read
-        instead.
+    def _build_refusal(
+        self, sentence: str, outcome: Outcome, english: bool, related: tuple[RelatedPlace, ...] = ()
+    ) -> Answer:
+        """Builds a reply without an answer.
+
+        sentence: the key of the sentence in the catalogue; a tenant's own wording replaces `fallback`. related: what
+        the customer can read instead.
         """
-        topics = tuple(dict.fromkeys(place.suggestion for place in near))
-        reply = self._policy.profile.get_fallback(english) if key == "fallback" else say(key, english)
-        if near:
+        topics = tuple(dict.fromkeys(place.suggestion for place in related))
+        reply = self._policy.profile.get_fallback(english) if sentence == "fallback" else say(sentence, english)
+        if related:
             reply += "\n\n" + say("nearest", english, topics=_format_numbered_list(topics))
         return Answer(
             reply=reply,
@@ -301,7 +305,7 @@ class KnowledgeAgent:
             intent="knowledge",
             agent=self.name,
             suggestions=(*topics, say("need_person", english)),
-            related=near,
+            related=related,
             escalate_to_human=True,
         )
 

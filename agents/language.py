@@ -22,5 +22,5 @@ def is_reply_english(question: Question, profile: TenantProfile) -> bool:
         return own
     proposed = question.proposal.fields.values() if question.proposal else ()
     before = (turn.utterance.original for turn in reversed(question.history))
-    told = (language for text in chain(proposed, before) if (language := detect_english(text)) is not None)
-    return next(told, question.utterance.reading.has_lone_english_word)
+    languages = (language for text in chain(proposed, before) if (language := detect_english(text)) is not None)
+    return next(languages, question.utterance.reading.has_lone_english_word)

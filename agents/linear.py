@@ -19,6 +19,8 @@ from knowledge.types import Matrix, Vector
 RIDGE = 0.67
 # Of the residual, as a share of what it was at first.
 TOLERANCE = 1e-5
+# Weight of the squared norm of the weights in `fit_logistic`.
+LOGISTIC_RIDGE = 1.0
 # Of Newton's method: the sixth changes no weight by more than a ten millionth.
 STEPS = 6
 
@@ -148,7 +150,7 @@ def fit_ridge(
     return _compute_weights(blocks, dual.reshape(holds.shape))
 
 
-def fit_logistic(blocks: Sequence[Block], holds: NDArray[np.bool_], penalty: float = 1.0) -> list[Matrix]:
+def fit_logistic(blocks: Sequence[Block], holds: NDArray[np.bool_]) -> list[Matrix]:
     """Fits probabilities instead of scores; positive and negative examples weigh the same.
 
     Iteratively reweighted least squares (Zhu and Hastie, Kernel logistic regression, 2005). holds: (examples,).
@@ -160,7 +162,7 @@ def fit_logistic(blocks: Sequence[Block], holds: NDArray[np.bool_], penalty: flo
         probability = 1 / (1 + np.exp(-logits))
         curvature = importance * probability * (1 - probability) + 1e-9
         target = logits + importance * (holds - probability) / curvature
-        dual = np.linalg.solve(kernel + np.diag(penalty / curvature), target)
+        dual = np.linalg.solve(kernel + np.diag(LOGISTIC_RIDGE / curvature), target)
     return _compute_weights(blocks, dual)
 
 
@@ -187,7 +189,11 @@ def build_hashed_block(rows: Sequence[tuple[NDArray[np.uint32], Vector]], size: 
 
 
 def _build_kernel(blocks: Sequence[Block]) -> Matrix:
-    """In single precision: of thousands of examples it is the most that a start holds at once."""
+    """Computes the kernel matrix of the examples, shape (examples, examples): dot products over all blocks, plus one
+    for the bias.
+
+    In single precision: with thousands of examples it is the largest thing in memory at a start.
+    """
     kernel = np.ones((blocks[0].shape[0],) * 2, np.float32)
     for block in blocks:
         kernel += block @ block.T if isinstance(block, np.ndarray) else block.compute_similarities()
@@ -195,25 +201,32 @@ def _build_kernel(blocks: Sequence[Block]) -> Matrix:
 
 
 def _solve(kernel: Matrix, targets: Matrix) -> Matrix:
-    """Conjugate gradients, preconditioned by the diagonal: of thousands of examples a factorisation takes three times
-    the time and a second kernel of memory. targets: (examples, columns).
+    """Solves `kernel @ solution = targets` by conjugate gradients, preconditioned by the diagonal.
+
+    With thousands of examples a factorisation takes three times as long, and the memory of a second kernel.
+
+    Args:
+        kernel: Shape (examples, examples), symmetric and positive definite.
+        targets: Shape (examples, columns); each column is solved for by itself.
+
+    Returns:
+        The solution, shape (examples, columns).
     """
     scale = 1 / np.diag(kernel)[:, None]
     solution = np.zeros_like(targets)
-    left = targets.copy()
-    # Names: `left` is the residual, `towards` the search direction, `squares` the preconditioned norm of the residual.
-    towards = left * scale
-    squares = (left * towards).sum(axis=0)
+    residual = targets.copy()
+    direction = residual * scale
+    squares = (residual * direction).sum(axis=0)
     wanted = TOLERANCE**2 * squares
     for _ in range(len(kernel)):
         if (squares <= wanted).all():
             break
-        image = kernel @ towards
-        step = squares / np.maximum((towards * image).sum(axis=0), np.finfo(np.float32).tiny)
-        solution += step * towards
-        left -= step * image
-        before, squares = squares, (left * left * scale).sum(axis=0)
-        towards = left * scale + towards * (squares / np.maximum(before, np.finfo(np.float32).tiny))
+        image = kernel @ direction
+        step = squares / np.maximum((direction * image).sum(axis=0), np.finfo(np.float32).tiny)
+        solution += step * direction
+        residual -= step * image
+        before, squares = squares, (residual * residual * scale).sum(axis=0)
+        direction = residual * scale + direction * (squares / np.maximum(before, np.finfo(np.float32).tiny))
     return solution
 
 

@@ -48,19 +48,19 @@ class MarkupFilter:
         """Takes a piece and returns what can be shown by now; with the `final` piece all of it."""
         text = self._held + _INVISIBLE.sub("", text)
         shown: list[str] = []
-        place = 0
-        while mark := _MARK.search(text, place):
-            shown.append(self._join_piece(text[place : mark.start()]))
-            place = mark.start()
-            found = _replace_mark(text, place, final)
+        position = 0
+        while mark := _MARK.search(text, position):
+            shown.append(self._join_piece(text[position : mark.start()]))
+            position = mark.start()
+            found = _replace_mark(text, position, final)
             if found is None:
                 break
             shown.append(self._join_piece(found[0]))
-            place = found[1]
+            position = found[1]
         else:
-            shown.append(self._join_piece(text[place:]))
-            place = len(text)
-        self._held = text[place:]
+            shown.append(self._join_piece(text[position:]))
+            position = len(text)
+        self._held = text[position:]
         return "".join(shown)
 
     def _join_piece(self, piece: str) -> str:
@@ -92,12 +92,12 @@ def clean_answer(answer: Answer) -> Answer:
     )
 
 
-def _clean_place(place: RelatedPlace) -> RelatedPlace:
+def _clean_place(related: RelatedPlace) -> RelatedPlace:
     return replace(
-        place,
-        title=clean_markup(place.title),
-        heading=clean_markup(place.heading),
-        question=clean_markup(place.question),
+        related,
+        title=clean_markup(related.title),
+        heading=clean_markup(related.heading),
+        question=clean_markup(related.question),
     )
 
 
@@ -132,34 +132,34 @@ def _clean_source(source: Source | RowSource) -> Source | RowSource:
     return replace(source, title=title, heading=heading, line=line, snippet=snippet)
 
 
-def _replace_mark(text: str, place: int, final: bool) -> tuple[str, int] | None:
-    """Returns what stands for the mark at a place, and where to go on; None where that depends on text still
-    to come.
+def _replace_mark(text: str, position: int, final: bool) -> tuple[str, int] | None:
+    """Returns the replacement of the mark at a position, and where the text continues behind it; None where that
+    depends on text still to come.
     """
-    mark, after = text[place], text[place + 1 : place + 2]
+    mark, after = text[position], text[position + 1 : position + 2]
     if not after and not final:
         return None
     if mark == "<":
-        return "<" if _NO_TAG.match(after) else "＜", place + 1
+        return "<" if _NO_TAG.match(after) else "＜", position + 1
     if mark == "]":
         other = _BESIDE.get(mark + after)
-        return (mark + other, place + 2) if other else (mark, place + 1)
+        return (mark + other, position + 2) if other else (mark, position + 1)
     if mark == "!" and after != "[":
-        return mark, place + 1
-    end = place + MAX_HELD
-    if not final and len(text) < end and _OPEN.fullmatch(text, place):
+        return mark, position + 1
+    end = position + MAX_HELD
+    if not final and len(text) < end and _OPEN.fullmatch(text, position):
         return None
-    return _replace_image(text, place, end) if mark == "!" else _replace_link(text, place, end)
+    return _replace_image(text, position, end) if mark == "!" else _replace_link(text, position, end)
 
 
-def _replace_image(text: str, place: int, end: int) -> tuple[str, int]:
-    found = _IMAGE.match(text, place, end)
-    return (clean_markup(found["text"]), found.end()) if found else ("！", place + 1)
+def _replace_image(text: str, position: int, end: int) -> tuple[str, int]:
+    found = _IMAGE.match(text, position, end)
+    return (clean_markup(found["text"]), found.end()) if found else ("！", position + 1)
 
 
-def _replace_link(text: str, place: int, end: int) -> tuple[str, int]:
-    found = _LINK.match(text, place, end)
+def _replace_link(text: str, position: int, end: int) -> tuple[str, int]:
+    found = _LINK.match(text, position, end)
     if found is None:
-        return "[", place + 1
+        return "[", position + 1
     shown, safe = clean_markup(found["text"]), _SAFE.fullmatch(found["address"])
     return (f"[{shown}]({safe['address']})" if safe else shown), found.end()

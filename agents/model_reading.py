@@ -111,9 +111,9 @@ class ModelReader:
             with start_span("understand"):
                 reply, usage = await self._model.complete(self._build_messages(question), self._seconds)
         except GenerationError as error:
-            told = error.usage if isinstance(error, UnreadableReply) else None
+            used = error.usage if isinstance(error, UnreadableReply) else None
             logger.opt(exception=error).warning("understood without the model, which failed")
-            return ModelReading(degraded=(PART,), usage=told or Usage(calls=1))
+            return ModelReading(degraded=(PART,), usage=used or Usage(calls=1))
         try:
             known = RewriteGuard(question, self._analyzer, self._prompts.extract_examples("understanding"))
             return replace(read_understanding(reply, known), usage=usage)
@@ -172,18 +172,18 @@ class RewriteGuard:
         return kept if kept and safe else ()
 
     def _has_only_known_facts(self, question: str) -> bool:
-        asked = self.question
+        text = self.question
         turns = (
             f"{turn.utterance.original}\n{turn.utterance.expanded_text}\n{turn.reply}"
-            for turn in asked.history
+            for turn in text.history
             if not turn.rows
         )
-        known = "\n".join((*turns, asked.summary, extract_page_subject(asked.page), asked.utterance.original))
+        known = "\n".join((*turns, text.summary, extract_page_subject(text.page), text.utterance.original))
         return (
             fold(question) not in self.examples
             and not has_new_facts(known, question)
             and not has_new_words(known, question, self.analyzer)
-            and has_shared_words(asked.utterance.original, question, self.analyzer)
+            and has_shared_words(text.utterance.original, question, self.analyzer)
         )
 
 

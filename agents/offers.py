@@ -47,8 +47,8 @@ class Offer:
 
     def is_applicable(self, cause: Cause, facts: Mapping[str, Fact], today: date) -> bool:
         """Whether the rules hold, and all facts that the text names are known."""
-        said = {name for _, name, _, _ in string.Formatter().parse(self.text) if name}
-        if cause not in self.causes or not said <= facts.keys():
+        names = {name for _, name, _, _ in string.Formatter().parse(self.text) if name}
+        if cause not in self.causes or not names <= facts.keys():
             return False
         return all(name in facts and _is_rule_met(facts[name].value, rule, today) for name, rule in self.when.items())
 

@@ -86,9 +86,9 @@ class Prompts:
         its own.
         """
         text, found = self._texts[name], set[str]()
-        for place in (match.start() for match in _OBJECT.finditer(text)):
+        for position in (match.start() for match in _OBJECT.finditer(text)):
             try:
-                shown, _ = json.JSONDecoder().raw_decode(text, place)
+                shown, _ = json.JSONDecoder().raw_decode(text, position)
             except ValueError:
                 continue
             lists = (value for value in shown.values() if isinstance(value, list))

@@ -80,10 +80,10 @@ async def _search_sub_questions(searcher: Searcher, question: Question, findings
                 part.text,
                 vectors=findings.sub_vectors.get(part, NOT_EMBEDDED),
                 where=question.where,
-                context=build_part_context(question, place),
+                context=build_part_context(question, number),
                 page=page,
             )
-            for place, part in enumerate(question.sub_questions)
+            for number, part in enumerate(question.sub_questions)
         ),
     )
     if all(one.verdict is not GateVerdict.PASS for one in found):

@@ -159,8 +159,8 @@ class Roster:
 
 def _remove_repetition(answer: Answer, question: str) -> Answer:
     """Removes the question that was just asked from the suggestions."""
-    asked = _normalize_text(question)
-    return replace(answer, suggestions=tuple(one for one in answer.suggestions if _normalize_text(one) != asked))
+    folded = _normalize_text(question)
+    return replace(answer, suggestions=tuple(one for one in answer.suggestions if _normalize_text(one) != folded))
 
 
 def _normalize_text(text: str) -> str:

@@ -109,8 +109,8 @@ class Router:
                 looked_up = {Intent.KNOWLEDGE_QA} if any(map(is_question, beside)) else set()
                 intents = _sort_intents({Intent.TICKET} | looked_up | sure)
                 return Route(intents, Trace(Tier.RULES, Band.HIGH, _join_intents(intents), entities), degraded)
-            asked = sure if understood else {*sure, Intent.KNOWLEDGE_QA}
-            intents = _sort_intents({*suggested, *asked})
+            asked_for = sure if understood else {*sure, Intent.KNOWLEDGE_QA}
+            intents = _sort_intents({*suggested, *asked_for})
             trace = Trace(Tier.ENTITIES, Band.LOW, _join_intents(intents), entities, forced=_sort_intents(sure))
             return Route(intents, trace, degraded)
         route = await self._route_by_head(self._parts.head, question, vector, entities, suggested, sure)
@@ -157,11 +157,11 @@ class Router:
         of order.
         """
         kinds, resolver = load_shipped_extractor().kinds, self._parts.resolver
-        asked = [entity for entity in (*mentions.certain, *mentions.candidates) if kinds[entity.kind].resolve]
-        if resolver is None or not asked:
+        resolvable = [entity for entity in (*mentions.certain, *mentions.candidates) if kinds[entity.kind].resolve]
+        if resolver is None or not resolvable:
             return mentions.certain, False, ()
         try:
-            known = set(await resolver.resolve(asked[:MAX_RESOLVED], caller))
+            known = set(await resolver.resolve(resolvable[:MAX_RESOLVED], caller))
         except BusinessUnavailable:
             return mentions.certain, False, ("business",)
         confirmed = tuple(entity for entity in mentions.candidates if entity in known)

@@ -37,11 +37,11 @@ def build_search_context(question: Question) -> Context:
     )
 
 
-def build_part_context(question: Question, place: int) -> Context:
+def build_part_context(question: Question, number: int) -> Context:
     """Builds the context of one of `sub_questions`: the questions before it in the message count as earlier
     questions.
     """
-    before, part = question.sub_questions[:place], question.sub_questions[place]
+    before, part = question.sub_questions[:number], question.sub_questions[number]
     context = build_search_context(question)
     if not context and not before:
         return context

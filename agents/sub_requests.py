@@ -25,13 +25,13 @@ def build_sub_requests(
         fragments: of the request, which may be quoted.
         before: the earlier questions of the conversation.
     """
-    asked = question.sub_questions
-    if len(asked) < 2 or len(asked) != len(retrieval.parts):
+    sub_questions = question.sub_questions
+    if len(sub_questions) < 2 or len(sub_questions) != len(retrieval.parts):
         return ()
     numbers = {candidate.chunk.entry: number for number, candidate in enumerate(fragments)}
-    told = [] if asked[0].by_model else [*before, *(one.text for one in asked)]
+    earlier = [] if sub_questions[0].by_model else [*before, *(one.text for one in sub_questions)]
     parts = []
-    for place, (one, part) in enumerate(zip(asked, retrieval.parts, strict=True)):
+    for index, (one, part) in enumerate(zip(sub_questions, retrieval.parts, strict=True)):
         passing = [candidate.chunk for candidate in part.passing_candidates]
         if find_foreign_model(find_question_codes(one.text), passing):
             passing = []
@@ -45,7 +45,7 @@ def build_sub_requests(
                 ),
                 part.terms,
                 part.idf,
-                context="\n".join(told[: len(before) + place][-QUESTIONS:]),
+                context="\n".join(earlier[: len(before) + index][-QUESTIONS:]),
                 vectors=findings.sub_vectors.get(one, NOT_EMBEDDED),
             )
         )

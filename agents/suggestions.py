@@ -31,9 +31,9 @@ def list_related_places(candidates: Iterable[Candidate], *, whole: bool = False)
     """Returns the first places of the candidates, each topic once. whole: the documents instead of places in them."""
     found: dict[str, RelatedPlace] = {}
     for candidate in candidates:
-        place = _build_related_place(candidate.chunk, candidate.probability, whole)
-        if place.topic and is_safe_text(place.topic):
-            found.setdefault(place.topic, place)
+        related = _build_related_place(candidate.chunk, candidate.probability, whole)
+        if related.topic and is_safe_text(related.topic):
+            found.setdefault(related.topic, related)
     return tuple(found.values())[:MAX_SUGGESTIONS]
 
 

@@ -95,10 +95,10 @@ class TicketAgent:
             ticket = await self._tickets.close(_get_owner(question), proposal.fields["number"])
             return self._build_answer(question, replies.say_about("ticket_withdrawn", ticket))
         if proposal.action == DESCRIBE:
-            told = reply.text if reply.consent is Consent.SUPPLEMENT else ""
-            if not told:
+            supplement = reply.text if reply.consent is Consent.SUPPLEMENT else ""
+            if not supplement:
                 return self._build_answer(question, replies.say("ticket_ask_details"), DESCRIBE, {})
-            return await self._propose_unless_open(question, describe_ticket(told))
+            return await self._propose_unless_open(question, describe_ticket(supplement))
         draft = _add_text(_restore_draft(proposal), reply.text)
         if reply.consent is Consent.SUPPLEMENT:
             return self._build_proposal(question, draft)
@@ -170,14 +170,14 @@ class TicketAgent:
     def _build_answer(
         self, question: Question, reply: str, action: str = "", fields: dict[str, str] | None = None
     ) -> Answer:
-        said = self._build_replies(question).say
+        say = self._build_replies(question).say
         proposal = Proposal(action, fields or {}, self._clock() + PROPOSAL_SECONDS) if action else None
         return Answer(
             reply=reply,
             outcome=Outcome.ANSWERED,
             intent="ticket",
             agent=self.name,
-            suggestions=(said("ticket_yes"), said("ticket_no")) if action in (CREATE, WITHDRAW) else (),
+            suggestions=(say("ticket_yes"), say("ticket_no")) if action in (CREATE, WITHDRAW) else (),
             proposal=proposal,
         )
 

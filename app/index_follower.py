@@ -1,4 +1,4 @@
-"""What is known of an index by whoever waits for it."""
+"""What callers that wait for an index know of it."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 from agents.answering.meaning import Meaning
 from agents.heads.events import EventHead
 from agents.knowledge import KnowledgePolicy
-from agents.llm.chat import ChatModel
 from agents.llm.registry import GeneratorOptions
 from agents.profile import TenantProfile
 from agents.prompt_library import Prompts
@@ -94,20 +93,22 @@ def build_generator_options(
     settings: Settings,
     analyzer: Analyzer,
     profile: TenantProfile,
-    model: ChatModel | None = None,
-    meaning: Meaning | None = None,
     *,
+    meaning: Meaning | None,
     prompts: Prompts,
 ) -> GeneratorOptions:
-    """How answers are put together."""
+    """Builds the options of a tenant's generators; the model is added for those that need one."""
     limits = settings.max_source_count, settings.max_chunk_chars
-    return GeneratorOptions(analyzer, *limits, profile, model, meaning, prompts)
+    return GeneratorOptions(analyzer, *limits, profile, meaning=meaning, prompts=prompts)
 
 
 def build_knowledge_policy(
     settings: Settings, profile: TenantProfile, events: EventHead | None = None
 ) -> KnowledgePolicy:
-    """What the knowledge agent says when it is not sure, or has nothing; events: None until they are learnt."""
+    """Builds what the knowledge agent needs to know besides the search: thresholds, the tenant's profile and its day.
+
+    events: recognises events in messages, for computed dates; None until it is learnt.
+    """
     zone = ZoneInfo(profile.timezone)
     return KnowledgePolicy(
         settings.confident_threshold,
@@ -119,14 +120,14 @@ def build_knowledge_policy(
 
 
 def build_default_profile(settings: Settings) -> TenantProfile:
-    """That of a tenant which never stored one."""
+    """Builds the profile of a tenant that never stored one."""
     return TenantProfile(fallback_script=settings.fallback_script)
 
 
 def hash_configuration(settings: Settings, embedder: str, prompts: str) -> str:
-    """A hash of all that answers depend on besides knowledge, calibration and profile: part of every cache key.
+    """Returns a hash of all that answers depend on besides knowledge, calibration and profile: part of every cache key.
 
-    prompts: their version.
+    prompts: the version of the prompts.
     """
     parts = (settings.model_dump_json(), embedder, text.VERSION, prompts)  # secrets are not in the dump
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

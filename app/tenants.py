@@ -98,18 +98,21 @@ class Tenants:
             yield parts.team
 
     async def build_parts(self, tenant: str, search: CalibratedSearch) -> TenantParts:
-        """Parts over another search, which nobody is answered from before they are `put`."""
+        """Builds a tenant's parts over another search. No turn uses them before they are `put`."""
         tuned = await self._tuning(tenant)
         if tuned.settings != search.settings:  # they changed meanwhile: the first turn opens what it needs
             tuned = replace(tuned, settings=search.settings)
         return self._build(tenant, search, await self._profiles.get(tenant), tuned)
 
     def put(self, tenant: str, parts: TenantParts) -> None:
-        """From here on turns use these."""
+        """Replaces a tenant's parts; turns that begin from now on use them."""
         self._open[tenant] = parts
 
     async def prepare(self, tenant: str, settings: Settings) -> None:
-        """Makes the search ready for what is about to come into force, where anybody asked this tenant yet."""
+        """Opens the search that new settings need before they come into force, so that no turn waits for it.
+
+        Does nothing for a tenant that was not asked anything since the start.
+        """
         if tenant in self._open:
             await self._search(tenant, settings)
 

@@ -40,7 +40,12 @@ class WorkLoop(ABC):
 
     @abstractmethod
     async def run_round(self) -> int:
-        """Does what is due, or begins it, and returns how much that was; after 0 the loop waits."""
+        """Does what is due, or begins it.
+
+        Returns:
+            How many pieces of work were taken. After any but 0 the next round follows at once, as more may be due. A
+            round that leaves nothing it could do now returns 0: the loop then waits for `wake` or `poll_seconds`.
+        """
 
     async def recover(self) -> None:  # noqa: B027 - most have nothing to take back
         """Takes back what processes that ended had. It is called before a round, but not after one that failed: the
@@ -48,7 +53,7 @@ class WorkLoop(ABC):
         """
 
     def start(self, after: asyncio.Event | None = None) -> None:
-        """Begins with what is due already; after: once this is set, or has not been for START_SECONDS."""
+        """Starts the loop. after: the first round waits until this is set, but no longer than START_SECONDS."""
         self._loop = asyncio.create_task(self._run(after), name=self.name)
 
     def wake(self) -> None:
@@ -64,7 +69,7 @@ class WorkLoop(ABC):
             await asyncio.wait(tasks)
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Does some work beside the rounds; the next round follows when it is over."""
+        """Does some work beside the rounds, and wakes the loop when it is done."""
         task = asyncio.create_task(work, name=self.name)
         self._begun.add(task)
         task.add_done_callback(self._end)
@@ -102,18 +107,18 @@ class WorkLoop(ABC):
 async def run_leased(
     work: Awaitable[Result], renew_lease: Callable[[], Awaitable[bool]], grace_seconds: float = 0.0
 ) -> asyncio.Future[Result]:
-    """Does a piece of work, and says all the while that its process is alive.
+    """Does a piece of work, and renews its lease all the while.
 
     Args:
-        work: It is stopped where the lease is lost, or whoever waits for it is stopped.
+        work: It is stopped if the lease is lost or the caller is cancelled.
         renew_lease: Called every BEAT_SECONDS; returns False where the lease is lost.
         grace_seconds: How long work without a lease has to stop by itself.
 
     Returns:
-        The work, which is done, or failed.
+        The work as a future that is done; its `result()` returns the result or raises the work's error.
 
     Raises:
-        LeaseLost: The work was stopped, for it is not this process's any more.
+        LeaseLost: The work was stopped, because it no longer belongs to this process.
     """
     task = asyncio.ensure_future(work)
     try:

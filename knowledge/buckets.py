@@ -32,8 +32,8 @@ class Buckets:
         """
         hashes = [_hash_id(name) for name in chunk_ids]
         sums = self.sums.copy()
-        places = np.array([place for place, _ in hashes], np.int64)
-        np.bitwise_xor.at(sums, places, np.array([each for _, each in hashes], np.uint64))
+        positions = np.array([position for position, _ in hashes], np.int64)
+        np.bitwise_xor.at(sums, positions, np.array([each for _, each in hashes], np.uint64))
         return Buckets(sums)
 
     def find_differences(self, other: Buckets) -> frozenset[int]:

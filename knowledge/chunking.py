@@ -139,7 +139,7 @@ class _Section:
         return bool(self.path and find_article_number(self.path[-1]))
 
     def with_heading(self) -> tuple[Block, ...]:
-        """The section's blocks with its own heading in front of them as text."""
+        """Returns the section's blocks, preceded by its own heading as text."""
         return (Block(self.path[-1], page=self.blocks[0].page, kind=BlockKind.HEADING), *self.blocks)
 
 
@@ -305,10 +305,10 @@ def _build_text(chunk: Sequence[_Unit], page: int | None) -> _Packed:
     spans: list[Span] = []
     runs = groupby(chunk, key=lambda unit: id(unit.block))
     for run in (list(units) for _, units in runs):
-        block, said = run[0].block, "".join(unit.text for unit in run).rstrip()
+        block, joined = run[0].block, "".join(unit.text for unit in run).rstrip()
         start = len(text) + (1 if text else 0)
-        text += f"\n{said}" if text else said
-        spans.append(Span.from_block(block, start, len(text), whole=said == block.text))
+        text += f"\n{joined}" if text else joined
+        spans.append(Span.from_block(block, start, len(text), whole=joined == block.text))
     bare = len(text) - len(text.lstrip())
     return _Packed(text.strip(), page, build_layout(_move_span(span, bare) for span in spans if span.end > bare))
 

@@ -104,10 +104,10 @@ def are_neighbours(one: Code, other: Code) -> bool:
     if not (one.has_digit and other.has_digit) or is_same_thing(one, other):
         return False
     first, second = sorted((one.form, other.form), key=len)
-    near = len(first) >= _NEAR_CHARS and (second.startswith(first) or _is_one_edit(first, second))
+    are_similar = len(first) >= _NEAR_CHARS and (second.startswith(first) or _is_one_edit(first, second))
     if first.isdigit() and second.isdigit():
         return _are_part_numbers(one, other)
-    return near or _mask_digits(first) == _mask_digits(second) or get_series(one) == get_series(other) != ""
+    return are_similar or _mask_digits(first) == _mask_digits(second) or get_series(one) == get_series(other) != ""
 
 
 def get_series(code: Code) -> str:
@@ -267,12 +267,12 @@ def _build_code(text: str, written: str, start: int, stop: int) -> Code:
     version = _VERSION.fullmatch(written)
     written = version[1] if version else written
     form, breaks, prefix = "", [], ""
-    for place, sign in enumerate(written):
-        if not _SEPARATOR.match(written, place):
+    for index, sign in enumerate(written):
+        if not _SEPARATOR.match(written, index):
             form += sign
         elif form.isalpha() and not prefix:
             prefix = form
-        elif form[-1:].isdigit() and written[place + 1 : place + 2].isdigit():
+        elif form[-1:].isdigit() and written[index + 1 : index + 2].isdigit():
             breaks.append(len(form))
     return Code(text, start, stop, form, tuple(breaks), prefix)
 
@@ -294,5 +294,5 @@ def _is_one_edit(short: str, long: str) -> bool:
     """Returns whether the longer text differs by one replaced or one added character."""
     if len(long) - len(short) > 1:
         return False
-    place = next((at for at, (own, other) in enumerate(zip(short, long, strict=False)) if own != other), len(short))
-    return short[place + (len(short) == len(long)) :] == long[place + 1 :]
+    index = next((at for at, (own, other) in enumerate(zip(short, long, strict=False)) if own != other), len(short))
+    return short[index + (len(short) == len(long)) :] == long[index + 1 :]

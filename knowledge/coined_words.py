@@ -76,12 +76,12 @@ def _count_neighbours(
     """Counts, for each wanted run, the words directly before and directly after it."""
     before: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     after: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
-    for place, words in enumerate(cut):
+    for index, words in enumerate(cut):
         for start, run in _list_runs(words):
             if run in wanted:
                 end = start + len(run)
-                before[run][words[start - 1] if start else f"{place}"] += 1
-                after[run][words[end] if end < len(words) else f"{place}"] += 1
+                before[run][words[start - 1] if start else f"{index}"] += 1
+                after[run][words[end] if end < len(words) else f"{index}"] += 1
     return before, after
 
 

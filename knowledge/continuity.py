@@ -68,7 +68,7 @@ class Readings:
     """
 
     alone: NDArray[np.float64]
-    told: NDArray[np.float64]
+    in_context: NDArray[np.float64]
     coverage: NDArray[np.float64]
     # Such a score of what is about something else.
     unrelated: float = -0.5
@@ -79,11 +79,11 @@ class Odds:
     """Log-odds of the calibrated probabilities of both readings, shape (candidates,) each."""
 
     alone: NDArray[np.float64]
-    told: NDArray[np.float64]
+    in_context: NDArray[np.float64]
 
     @classmethod
-    def from_probabilities(cls, alone: Sequence[float], told: Sequence[float]) -> Odds:
-        return cls(_compute_log_odds(np.array(alone)), _compute_log_odds(np.array(told)))
+    def from_probabilities(cls, alone: Sequence[float], in_context: Sequence[float]) -> Odds:
+        return cls(_compute_log_odds(np.array(alone)), _compute_log_odds(np.array(in_context)))
 
 
 def build_contextual_message(message: str, context: Context) -> str:
@@ -113,18 +113,18 @@ def compute_features(
     return np.stack(
         [
             readings.alone,
-            readings.told,
+            readings.in_context,
             same,
             earlier,
             section,
             readings.coverage,
             same * short,
-            readings.told * short,
+            readings.in_context * short,
             readings.alone * short,
             same * advantage,
             readings.alone * advantage,
             same * few,
-            readings.told * few,
+            readings.in_context * few,
             readings.alone * few,
         ],
         axis=1,
@@ -155,11 +155,11 @@ def weigh_candidates(
     absent = max(FIELD - len(chunks), 0)
     shares /= shares.sum() + absent * np.exp(readings.unrelated * WEIGHTS[:2].sum() - scores.max())
     best_first: list[int] = np.argsort(-scores, kind="stable").tolist()
-    found = np.maximum(odds.alone, odds.told)
+    found = np.maximum(odds.alone, odds.in_context)
     found[best_first[:1]] = odds.alone.max()
-    told = ALONE * odds.alone + TOLD * odds.told + BEST_ALONE * np.minimum(found, odds.alone.max())
-    told += SHARE * _compute_log_odds(shares.max(keepdims=True)) + BIAS
-    probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-told))
+    log_odds = ALONE * odds.alone + TOLD * odds.in_context + BEST_ALONE * np.minimum(found, odds.alone.max())
+    log_odds += SHARE * _compute_log_odds(shares.max(keepdims=True)) + BIAS
+    probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-log_odds))
     return best_first, probabilities
 
 

@@ -47,8 +47,8 @@ class Filter:
         """
         if not self:
             return ""
-        told = self.stated_fields, sorted(self.excluded), self.within.key if self.within else ""
-        return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
+        parts = self.stated_fields, sorted(self.excluded), self.within.key if self.within else ""
+        return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
     def list_conditions(self) -> Iterator[tuple[str, frozenset[str]]]:
         """Yields the kinds of label and for each the labels of which a document needs one."""

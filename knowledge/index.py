@@ -21,7 +21,7 @@ class Snapshot(Protocol):
         """The `kb_revision` of this view."""
 
     def __len__(self) -> int:
-        """Number of chunks."""
+        """Returns the number of chunks."""
 
     async def search_dense(self, vector: Vector, k: int, where: Filter = ...) -> list[Hit]:
         """Returns the `k` nearest chunks by cosine, best first."""
@@ -122,6 +122,6 @@ def find_differences(snapshot: Snapshot, wanted: frozenset[str]) -> tuple[frozen
         IndexUnavailable: If the index cannot be read.
     """
     numbers = snapshot.buckets.find_differences(Buckets.from_ids(wanted))
-    held = snapshot.list_ids(numbers)
-    near = frozenset(name for name in wanted if find_bucket(name) in numbers)
-    return near - held, held - near
+    present = snapshot.list_ids(numbers)
+    same_bucket = frozenset(name for name in wanted if find_bucket(name) in numbers)
+    return same_bucket - present, present - same_bucket

@@ -61,8 +61,8 @@ class Identity:
             product = found.product or find_product(found.title, self.folder)
         if version is None:
             version = normalize_version(found.product_version) or find_version(found.title, name, self.folder)
-        place = self.category, self.tags, self.folder
-        return DocumentMeta(self.document_id, name, found.title, *place, product, version, found.dated)
+        filing = self.category, self.tags, self.folder
+        return DocumentMeta(self.document_id, name, found.title, *filing, product, version, found.dated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class Ingestor:
             identity: Ids and labels for the document.
             progress: Called with the name, the chunks done and all chunks.
             columns: See `DocumentReader.read`.
-            embed: False leaves the embeddings to whoever updates the index.
+            embed: False leaves the embeddings to the process that updates the index.
 
         Raises:
             InvalidDocument: By its subclasses.

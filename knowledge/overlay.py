@@ -42,13 +42,13 @@ def build_passage(page: PageText, texts: Iterable[str]) -> Chunk:
         page: The page.
         texts: All wordings of the question.
     """
-    asked = set[str]().union(*map(_collect_grams, texts))
-    wanted = sorted(asked - _collect_grams(page.title) or asked)
+    grams = set[str]().union(*map(_collect_grams, texts))
+    wanted = sorted(grams - _collect_grams(page.title) or grams)
     shared = [[mark for mark in wanted if mark in line] for line in map(fold, page.lines)]
     count = Counter(mark for marks in shared for mark in marks)
-    near = [sum(log(1 + len(shared) / count[mark]) for mark in marks) for marks in shared]
-    ranked = sorted(range(len(shared)), key=lambda number: -near[number])
-    first, *others = [number for number in ranked if near[number] >= NEAR_SHARE * near[ranked[0]]]
+    scores = [sum(log(1 + len(shared) / count[mark]) for mark in marks) for marks in shared]
+    ranked = sorted(range(len(shared)), key=lambda number: -scores[number])
+    first, *others = [number for number in ranked if scores[number] >= NEAR_SHARE * scores[ranked[0]]]
     kept, size = [first], len(page.lines[first])
     for number in others:
         if size + 1 + len(page.lines[number]) <= MAX_PASSAGE_CHARS:
@@ -77,8 +77,8 @@ class Overlay(View):
         nothing but the title matches in full.
         """
         rest = [term for term in terms if term not in self._subject] or terms
-        whole, left = sum(self.get_idf(terms)), sum(self.get_idf(rest))
-        return super()._score_added(rest, row) * whole / max(left, 1e-9)
+        whole, uncovered = sum(self.get_idf(terms)), sum(self.get_idf(rest))
+        return super()._score_added(rest, row) * whole / max(uncovered, 1e-9)
 
 
 class PageReader:

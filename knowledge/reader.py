@@ -85,7 +85,7 @@ def measure_nearness(candidate: Candidate) -> float:
     return candidate.probability if candidate.searched is None else candidate.searched
 
 
-def fit_reader(answered: NDArray[np.float64], near: NDArray[np.float64], scorer: str = READER) -> CalibrationMap:
+def fit_reader(answered: NDArray[np.float64], related: NDArray[np.float64], scorer: str = READER) -> CalibrationMap:
     """Fits the calibration of a reader on labelled examples.
 
     Its judgement counts as much as it tells the two kinds apart: with equal normal spreads, the log of the likelihood
@@ -94,11 +94,11 @@ def fit_reader(answered: NDArray[np.float64], near: NDArray[np.float64], scorer:
 
     Args:
         answered: Its log-odds for passages that state the answer, shape (examples,).
-        near: Its log-odds for passages that are only near, shape (examples,).
+        related: Its log-odds for passages that are only near, shape (examples,).
         scorer: Name of the scorer.
     """
-    high, low = float(np.median(answered)), float(np.median(near))
-    separation = math.sqrt(2) * NormalDist().inv_cdf(min(measure_auroc(answered, near), BEST_AUROC))
+    high, low = float(np.median(answered)), float(np.median(related))
+    separation = math.sqrt(2) * NormalDist().inv_cdf(min(measure_auroc(answered, related), BEST_AUROC))
     weight = TRUST * separation**2
     slope = weight / (high - low)
     # The cutoff of the best accuracy jumps: it goes from .8 to 1.6 where a batch of a local model moves its log-odds by

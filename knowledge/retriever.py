@@ -205,12 +205,12 @@ class Retriever:
         """
         timings: dict[str, float] = {}
         snapshot = self._index.get_snapshot()
-        asked = await self._build_judged_question(snapshot, question, rewrite, vectors, context, timings)
-        snapshot, unseen = await self._add_page(snapshot, page, asked, timings)
-        scored, scorer, degraded = await self._score_candidates(snapshot, asked.queries, where, timings)
+        judged = await self._build_judged_question(snapshot, question, rewrite, vectors, context, timings)
+        snapshot, unseen = await self._add_page(snapshot, page, judged, timings)
+        scored, scorer, degraded = await self._score_candidates(snapshot, judged.queries, where, timings)
         goes_on = False
         if context and scored:
-            scored, probabilities, goes_on = self._order_in_context(snapshot, asked, scored, scorer, context)
+            scored, probabilities, goes_on = self._order_in_context(snapshot, judged, scored, scorer, context)
         else:
             probabilities = [self._get_calibration(scorer).compute_probability(item.score) for item in scored]
         started = perf_counter()
@@ -223,7 +223,7 @@ class Retriever:
         timings["gate"] = measure_milliseconds(started)
         known = self._calibrations.get(scorer.kind)
         provisional = [PROVISIONAL] if known is not None and known.provisional else []
-        terms = tuple(dict.fromkeys(asked.queries[-1].terms))
+        terms = tuple(dict.fromkeys(judged.queries[-1].terms))
         return Retrieval(
             question=question,
             revision=snapshot.revision,
@@ -233,7 +233,7 @@ class Retriever:
             idf=tuple(snapshot.get_idf(terms)),
             degraded=(*degraded, *unseen, *provisional),
             timings_ms=timings,
-            forms=asked.forms,
+            forms=judged.forms,
             recalled=_count_recalled(scored),
             threshold=self._options.gate.threshold,
             top=top,
@@ -265,8 +265,8 @@ class Retriever:
         known = {0: vectors.alone}
         if context:
             known[alone] = vectors.in_context
-            told = continuity.build_contextual_message(question, context)
-            forms += _add_translation([told], told)
+            contextual = continuity.build_contextual_message(question, context)
+            forms += _add_translation([contextual], contextual)
             kinds += [FormKind.IN_CONTEXT] * (len(forms) - alone)
         judged = any(scorer.compares_vectors for scorer in self._scorers)  # without the names, see `Query.nameless`
         names = await self.get_own_names(snapshot) if judged else frozenset()
@@ -274,15 +274,15 @@ class Retriever:
         return _JudgedQuestion(wordings, tuple(queries), alone, tuple(kinds))
 
     async def _add_page(
-        self, snapshot: Snapshot, page: PageText | None, asked: _JudgedQuestion, timings: dict[str, float]
+        self, snapshot: Snapshot, page: PageText | None, judged: _JudgedQuestion, timings: dict[str, float]
     ) -> tuple[Snapshot, tuple[str, ...]]:
         """Adds the page to the view; returns the view, and the names of what was out of order."""
         if page is None or not len(snapshot):
             return snapshot, ()
         started = perf_counter()
-        embed = asked.queries[0].vector is not None and has_vectors(snapshot)
+        embed = judged.queries[0].vector is not None and has_vectors(snapshot)
         try:
-            return await self._pages.lay_page_over(snapshot, page, asked.wordings, embed=embed), ()
+            return await self._pages.lay_page_over(snapshot, page, judged.wordings, embed=embed), ()
         except EmbeddingUnavailable:
             return snapshot, ("page",)
         finally:
@@ -291,7 +291,7 @@ class Retriever:
     def _order_in_context(
         self,
         snapshot: Snapshot,
-        asked: _JudgedQuestion,
+        judged: _JudgedQuestion,
         scored: Sequence[ScoredChunk],
         scorer: Reranker,
         context: Context,
@@ -301,14 +301,14 @@ class Retriever:
         """
         calibration = self._get_calibration(scorer)
         readings = np.array([item.readings for item in scored])
-        alone, told = readings[:, : asked.alone].max(axis=1), readings[:, asked.alone :].max(axis=1)
+        alone, in_context = readings[:, : judged.alone].max(axis=1), readings[:, judged.alone :].max(axis=1)
         scale = calibration.typical - calibration.unrelated
-        question = asked.queries[0]
+        question = judged.queries[0]
         total = FULL_MATCH * sum(snapshot.get_idf(question.terms))
         chunks = [item.chunk for item in scored]
         read = continuity.Readings(
             (alone - calibration.cutoff) / scale,
-            (told - calibration.cutoff) / scale,
+            (in_context - calibration.cutoff) / scale,
             np.array([item.bm25 for item in scored]) / max(total, 1e-9),
             (calibration.unrelated - calibration.cutoff) / scale,
         )
@@ -318,7 +318,7 @@ class Retriever:
             read,
             context,
             continuity.Odds.from_probabilities(
-                *([calibration.compute_probability(float(score)) for score in scores] for scores in (alone, told))
+                *([calibration.compute_probability(float(score)) for score in scores] for scores in (alone, in_context))
             ),
         )
         goes_on = continuity.is_continued(chunks, read, context)
@@ -376,7 +376,7 @@ class Retriever:
             with start_span("embed"):
                 return await self._embedder.embed_question(text)
 
-        vectors = {texts[place]: vector for place, vector in known.items() if vector is not None}
+        vectors = {texts[index]: vector for index, vector in known.items() if vector is not None}
         missing = [text for text in wanted if text not in vectors]
         try:
             vectors |= zip(missing, await asyncio.gather(*map(embed_text, missing)), strict=True)

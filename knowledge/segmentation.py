@@ -147,22 +147,22 @@ class WordFile:
 
 
 def _number_first_characters(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns a number for the character at each place of a UTF-8 text."""
+    """Returns the UTF-8 bytes of the character that begins at each of `starts`, as one number each."""
     padded = np.concatenate([data, np.zeros(4, np.uint8)])
     lead = data[starts]
     length = 1 + (lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0)
     characters = np.zeros(len(starts), np.int64)
-    for place in range(4):
-        characters = characters << 8 | np.where(place < length, padded[starts + place], 0)
+    for byte_index in range(4):
+        characters = characters << 8 | np.where(byte_index < length, padded[starts + byte_index], 0)
     return characters
 
 
 def _add_numbers(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
     """Returns the sum of the numbers written at these places; `ends` are behind the last digits."""
     total, longest = 0, int((ends - starts).max())
-    for place in range(longest):
-        digits = data[(ends - 1 - place)[ends - starts > place]].astype(np.int64) - ord("0")
-        total += int(digits.sum()) * 10**place
+    for byte_index in range(longest):
+        digits = data[(ends - 1 - byte_index)[ends - starts > byte_index]].astype(np.int64) - ord("0")
+        total += int(digits.sum()) * 10**byte_index
     return total
 
 

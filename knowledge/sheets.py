@@ -126,9 +126,9 @@ def _read_first_with_header(name: str, sheets: Iterable[Rows], options: SheetOpt
         if not options.faq_header:
             return _build_sheet(name, filled, options)
         head = list(islice(filled, _ABOVE_HEADER + 1))
-        for place, (_, cells, _) in enumerate(head):
+        for index, (_, cells, _) in enumerate(head):
             if find_by_name(cells) is not None:
-                return _build_sheet(name, chain(head[place:], filled), options)
+                return _build_sheet(name, chain(head[index:], filled), options)
         first = first or chain(head, filled)
     return _build_sheet(name, first or iter(()), options)
 

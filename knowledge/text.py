@@ -226,8 +226,8 @@ class Analyzer:
         """Splits a question into terms without those of stop words, unless it consists of stop words."""
         folded = normalize_for_matching(text)
         if self._stop_words:
-            left = self._remove_stop_words(folded)
-            folded = left if _WORD.search(left) else folded
+            remaining = self._remove_stop_words(folded)
+            folded = remaining if _WORD.search(remaining) else folded
         return self._tokenize_folded(folded, text)
 
     def expand_abbreviations(self, text: str) -> str:
@@ -250,12 +250,12 @@ class Analyzer:
 
     def _remove_stop_words(self, folded: str) -> str:
         """Removes stop words from folded text, but not from what is kept whole: `pro` is a part of x-pro."""
-        left: list[str] = []
+        remaining: list[str] = []
         position = 0
         for match in _compile_whole_words(self._find_signed_words(folded)).finditer(folded):
-            left += (self._blank_stop_words(folded[position : match.start()]), match.group())
+            remaining += (self._blank_stop_words(folded[position : match.start()]), match.group())
             position = match.end()
-        return "".join([*left, self._blank_stop_words(folded[position:])])
+        return "".join([*remaining, self._blank_stop_words(folded[position:])])
 
     def _blank_stop_words(self, folded: str) -> str:
         return "".join(" " if word in self._stop_words else word for word in self._tokenizer.lcut(folded))

@@ -22,7 +22,7 @@ class TracedSpan(Protocol):
         """What is begun meanwhile, in this task and in those that it makes, is a part of it."""
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Ends it."""
 

@@ -71,8 +71,7 @@ class NoticeCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A message for whoever imports a file: a code for programs, a Chinese sentence for people, the pages that it is
-    about.
+    """A message about an imported file: a code for programs, a Chinese sentence for people, the pages that it is about.
 
     For omitted text: `part` of the file (页眉, 批注 …) and how many `characters`, without white space.
     """

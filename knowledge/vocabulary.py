@@ -144,8 +144,8 @@ class AnalyzerRevisions:
     def get_analyzer(self, revision: int) -> Analyzer:
         """See `AnalyzerHistory`."""
         known = self._known
-        place = bisect_right(known, revision, key=lambda item: item[0])
-        return known[max(place - 1, 0)][1]
+        index = bisect_right(known, revision, key=lambda item: item[0])
+        return known[max(index - 1, 0)][1]
 
     def note(self, revision: int, analyzer: Analyzer) -> None:
         """Records that from this revision on, which the index does not show yet, this analyzer makes the tokens."""

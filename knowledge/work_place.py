@@ -21,26 +21,26 @@ class WorkPlace(Protocol):
         """Gives up a place for good: a part of the work ended while it waited."""
 
 
-# Of the work that runs; set by whoever gives places out. Tasks that the work starts have it too. Not an argument: what
-# waits are clients of models, databases and embedders, which know nothing of turns.
+# The place of the work that runs, set where places are given out; tasks that the work starts inherit it. It is not an
+# argument, because what waits are clients of models, databases and embedders, which know nothing of turns.
 PLACE: ContextVar[WorkPlace | None] = ContextVar("place", default=None)
 
 
 @asynccontextmanager
 async def release_place() -> AsyncIterator[None]:
     """Releases the current place while the block waits for a model, a database or an embedder elsewhere."""
-    place = PLACE.get()
-    if place is None:
+    current = PLACE.get()
+    if current is None:
         yield
         return
-    place.release()
+    current.release()
     try:
         yield
     except Exception:
-        await place.acquire()
+        await current.acquire()
         raise
     except BaseException:  # work that is cancelled needs no place any more
-        place.give_up()
+        current.give_up()
         raise
     else:
-        await place.acquire()
+        await current.acquire()

@@ -53,13 +53,13 @@ _COUNTED = re.compile(r"[的了过完好成]|[\d一二两三四五六七八九�
 
 
 def list_judgeable_texts(messages: Sequence[tuple[str, Sequence[DateMention]]], rules: Sequence[Rule]) -> list[str]:
-    """Returns the texts to be judged before a rule can be said to apply to the messages of a customer."""
-    clauses = [clause for message, said in messages for clause in find_dated_clauses(message, said)]
+    """Returns the texts to be judged before a rule can count as one that applies to the messages of a customer."""
+    clauses = [clause for message, mentions in messages for clause in find_dated_clauses(message, mentions)]
     rules = [rule for rule in rules if rule.anchor]
     if not clauses or not rules:
         return []
     parts = [part for clause in clauses for rule in rules for part in _split_at_event(clause, rule.anchor)]
-    stated = [one for message, said in messages for one in list_statements(message, said)]
+    stated = [one for message, mentions in messages for one in list_statements(message, mentions)]
     named = (*(rule.sentence for rule in rules), *map(str, clauses), *stated)
     words = [word for one in named for word in find_nouns(one)]
     return list(dict.fromkeys([*parts, *(rule.anchor for rule in rules), *stated, *words]))
@@ -113,8 +113,8 @@ def is_excluded(
         return True
     stated = [
         one
-        for message, said in messages
-        for one in list_statements(message, said, clause.mention if clause.mention in said else None)
+        for message, mentions in messages
+        for one in list_statements(message, mentions, clause.mention if clause.mention in mentions else None)
     ]
     own = _list_pairs(",".join((str(clause), *stated))) - _list_pairs(f"{rule.clause},{rule.anchor}")
     parts = (part for text in quoted for part in _CLAUSE.split(convert_numerals(fold(text))))
@@ -147,7 +147,7 @@ def _find_shared_verb(clause: DatedClause, anchor: str) -> tuple[int, str]:
     """
     verbs = find_verbs(_strip_completion(anchor)) or find_verb_pairs(_strip_completion(anchor))
     single = [one for verb in verbs for one in verb if is_verb(one) or clause.begins_with(one)]
-    found = [(place, verb) for verb in (*verbs, *single) if (place := clause.find_verb(verb)) is not None]
+    found = [(position, verb) for verb in (*verbs, *single) if (position := clause.find_verb(verb)) is not None]
     return min(found, key=lambda one: (one[0], -len(one[1])), default=(0, ""))
 
 

@@ -83,8 +83,8 @@ class QuestionReader:
         if not weights:
             weights = dict.fromkeys(self._tokens(request.question), 1.0)
         texts = (f"{chunk.above}\n{chunk.text}" for chunk in request.chunks.values())
-        held = frozenset[str]().union(*(self._occurring(text).find_among(weights) for text in texts))
-        weights = {term: weight * (term in held) for term, weight in weights.items()}
+        found = frozenset[str]().union(*(self._occurring(text).find_among(weights) for text in texts))
+        weights = {term: weight * (term in found) for term, weight in weights.items()}
         total = sum(weights.values()) or 1.0
         shares = {term: weight / total for term, weight in weights.items()}
         kinds = kinds or detect_answer_types(request.context.rpartition("\n")[2])
@@ -94,9 +94,9 @@ class QuestionReader:
 
     def find_held_terms(self, text: str, wanted: AskedTerms) -> frozenset[str]:
         """Returns the question's terms that a text holds."""
-        if (held := wanted.held.get(text)) is None:
-            held = wanted.held[text] = self._occurring(text).find_among(wanted.weights)
-        return held
+        if (terms := wanted.held.get(text)) is None:
+            terms = wanted.held[text] = self._occurring(text).find_among(wanted.weights)
+        return terms
 
 
 def _translate_question(text: str, request: Request) -> str:

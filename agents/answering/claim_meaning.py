@@ -1,4 +1,4 @@
-"""The vectors of passages and of the claims about them, for whoever checks the claims."""
+"""The vectors of passages and of the claims about them, by which the claims are checked."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ def keep_asked_clauses(text: str, wanted: AskedTerms) -> str:
     named = [_is_asked(clause, wanted) for clause in clauses]
     if not any(named) or all(named):
         return text
-    said = "".join(clause for clause, ok in zip(clauses, named, strict=True) if ok).strip().rstrip("；;")
-    return said if said.endswith(("。", "！", "？")) else f"{said}。"
+    kept = "".join(clause for clause, ok in zip(clauses, named, strict=True) if ok).strip().rstrip("；;")
+    return kept if kept.endswith(("。", "！", "？")) else f"{kept}。"
 
 
 def _is_asked(clause: str, wanted: AskedTerms) -> bool:

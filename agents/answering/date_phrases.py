@@ -30,8 +30,8 @@ class DatePhrases:
         year = any(day.year != self.today.year for day in days)
         return [format_day(day, self.english, year=year, weekday=weekday) for day in days]
 
-    def say(self, key: str, **values: str) -> str:
-        return say(key, self.english, **values)
+    def say(self, sentence: str, **values: str) -> str:
+        return say(sentence, self.english, **values)
 
 
 def format_day(day: date, english: bool, *, year: bool, weekday: bool = False) -> str:

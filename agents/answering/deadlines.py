@@ -29,7 +29,7 @@ _LEANING = frozenset({AnswerType.DATE, AnswerType.DURATION, AnswerType.YES_NO})
 def list_texts_to_judge(text: str, context: str, quoted: Sequence[str], today: date) -> list[str]:
     """Returns the texts that `compute_date_sentence` needs to have judged; empty where no period is to be computed."""
     messages = [(message, read(message).find_dates(today)) for message in (text, context)]
-    if not any(said for _, said in messages):  # most messages: their documents need not be read for rules
+    if not any(mentions for _, mentions in messages):  # most messages: their documents need not be read for rules
         return []
     texts = list_judgeable_texts(messages, [rule for one in quoted for rule in find_rules(one)])
     return texts if len(texts) <= MAX_TEXTS else []
@@ -48,28 +48,28 @@ def compute_date_sentence(
         english: the language of the reply.
         judged: of `list_texts_to_judge`; None where no head is learnt: then no period is computed.
     """
-    told, question = DatePhrases(today, english), read(text)
-    said = question.find_dates(today)
+    phrases, question = DatePhrases(today, english), read(text)
+    mentions = question.find_dates(today)
     return (
-        write_days_between(question, said, told)
-        or write_recurrence(question, context, said, quoted, told)
-        or (_compute_deadline(question, context, said, quoted, told, judged) if judged else None)
-        or write_season(said, quoted, told)
+        write_days_between(question, mentions, phrases)
+        or write_recurrence(question, context, mentions, quoted, phrases)
+        or (_compute_deadline(question, context, mentions, quoted, phrases, judged) if judged else None)
+        or write_season(mentions, quoted, phrases)
     )
 
 
 def _compute_deadline(
     question: Reading,
     context: str,
-    said: Sequence[DateMention],
+    mentions: Sequence[DateMention],
     quoted: Sequence[str],
-    told: DatePhrases,
+    phrases: DatePhrases,
     judged: JudgedTexts,
 ) -> str | None:
     """Returns the sentence with the end of a rule's period, which runs from an event that the customer dates."""
-    messages = [(question.text, said), (context, read(context).find_dates(told.today))]
+    messages = [(question.text, mentions), (context, read(context).find_dates(phrases.today))]
     # A day of the earlier questions counts where the message names none and asks for something that a day decides.
-    found = find_dated_clauses(*messages[not said and bool(_LEANING & set(question.answer_types))])
+    found = find_dated_clauses(*messages[not mentions and bool(_LEANING & set(question.answer_types))])
     rules = [rule for text in quoted for rule in find_rules(text)]
     fits = [
         (
@@ -79,7 +79,7 @@ def _compute_deadline(
         )
         for rule in rules
         for clause in found
-        if is_event(clause, rule, told.today, judged)
+        if is_event(clause, rule, phrases.today, judged)
     ]
     best = max((score for score, _, _ in fits), default=0.0)
     ends = {
@@ -91,26 +91,26 @@ def _compute_deadline(
     clause, rule = next(iter(ends.values()))
     if is_excluded(messages, clause, rule, quoted, judged):
         return None
-    others = [one for one in said if one.is_single_day and one != clause.mention and one.first != told.today]
-    return _write_deadline(clause.mention, rule, others[0] if len(others) == 1 else None, told)
+    others = [one for one in mentions if one.is_single_day and one != clause.mention and one.first != phrases.today]
+    return _write_deadline(clause.mention, rule, others[0] if len(others) == 1 else None, phrases)
 
 
 def _count_shared(rule: Rule, message: str) -> int:
     """Returns how many characters, and pairs of them, a message shares with the clause of a rule."""
-    said, clause = convert_numerals(fold(message)), rule.clause
-    return len(extract_features(said) & extract_features(clause)) + len(extract_pairs(said) & extract_pairs(clause))
+    folded, clause = convert_numerals(fold(message)), rule.clause
+    return len(extract_features(folded) & extract_features(clause)) + len(extract_pairs(folded) & extract_pairs(clause))
 
 
-def _write_deadline(said: DateMention, rule: Rule, other: DateMention | None, told: DatePhrases) -> str | None:
-    start = said.get_coming_days(told.today)[0] if rule.before else said.first
+def _write_deadline(mention: DateMention, rule: Rule, other: DateMention | None, phrases: DatePhrases) -> str | None:
+    start = mention.get_coming_days(phrases.today)[0] if rule.before else mention.first
     if rule.unit is PeriodUnit.HOUR:
-        return _write_hour_deadline(start, said, rule, told)
+        return _write_hour_deadline(start, mention, rule, phrases)
     end = rule.compute_end(start)
     if end is None:
         return None
-    names, period = told.format_days(start, end), format_period(rule, told.english)
-    sentence = told.say(_choose_key(rule), start=names[0], end=names[1], count=f"{rule.amount:g}", period=period)
-    return sentence + _write_standing(start, end, rule, other, told)
+    names, period = phrases.format_days(start, end), format_period(rule, phrases.english)
+    sentence = phrases.say(_choose_key(rule), start=names[0], end=names[1], count=f"{rule.amount:g}", period=period)
+    return sentence + _write_standing(start, end, rule, other, phrases)
 
 
 def _choose_key(rule: Rule) -> str:
@@ -121,32 +121,34 @@ def _choose_key(rule: Rule) -> str:
     return "deadline_day" if rule.unit is PeriodUnit.DAY and rule.first_counts is None else "deadline_end"
 
 
-def _write_hour_deadline(start: date, said: DateMention, rule: Rule, told: DatePhrases) -> str | None:
+def _write_hour_deadline(start: date, mention: DateMention, rule: Rule, phrases: DatePhrases) -> str | None:
     """Writes the deadline to the hour where one is said, else as the same hour of another day."""
-    period = format_period(rule, told.english)
-    if said.at is None:
+    period = format_period(rule, phrases.english)
+    if mention.at is None:
         end = rule.compute_end(start)
-        key = "deadline_before_hours" if rule.before else "deadline_same_hour"
+        sentence = "deadline_before_hours" if rule.before else "deadline_same_hour"
         if end is None:
             return None
-        days = told.format_days(start, end)
-        return told.say(key, start=days[0], end=days[1], period=period)
-    first = datetime.combine(start, said.at)
+        days = phrases.format_days(start, end)
+        return phrases.say(sentence, start=days[0], end=days[1], period=period)
+    first = datetime.combine(start, mention.at)
     last = first + timedelta(hours=rule.amount) * (-1 if rule.before else 1)
-    days = told.format_days(first.date(), last.date())
-    space = "" if told.english else " "
+    days = phrases.format_days(first.date(), last.date())
+    space = "" if phrases.english else " "
     names = [f"{day} {moment:%H:%M}{space}" for day, moment in zip(days, (first, last), strict=True)]
-    return told.say("deadline_before" if rule.before else "deadline_end", start=names[0], end=names[1], period=period)
+    return phrases.say(
+        "deadline_before" if rule.before else "deadline_end", start=names[0], end=names[1], period=period
+    )
 
 
-def _write_standing(start: date, end: date, rule: Rule, other: DateMention | None, told: DatePhrases) -> str:
+def _write_standing(start: date, end: date, rule: Rule, other: DateMention | None, phrases: DatePhrases) -> str:
     """Says whether today, or the day asked about, is past the deadline; empty where nothing has to be done by then."""
-    day = other.first if other else told.today
+    day = other.first if other else phrases.today
     if not (rule.limit or rule.before) or (day < start and not rule.before):
         return ""
     if other:
-        key = "deadline_on_past" if day > end else "deadline_on_within"
+        sentence = "deadline_on_past" if day > end else "deadline_on_within"
     else:
-        key = "deadline_today_past" if day > end else "deadline_today_within"
-    gap = " " if told.english else ""
-    return gap + told.say(key, day=told.format_days(day)[0])
+        sentence = "deadline_today_past" if day > end else "deadline_today_within"
+    gap = " " if phrases.english else ""
+    return gap + phrases.say(sentence, day=phrases.format_days(day)[0])

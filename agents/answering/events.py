@@ -77,16 +77,16 @@ class DatedClause:
         found = re.search(_LIGHT.join(map(re.escape, verb)), self.text)
         return found.start() if found else None
 
-    def split_at(self, place: int) -> tuple[str, str]:
-        """Returns the text before a place, and the rest."""
+    def split_at(self, position: int) -> tuple[str, str]:
+        """Returns the clause's text before a position in `text`, and the rest."""
         before = self.before if self.text is self.after else ""
-        return before + self.text[:place], self.text[place:]
+        return before + self.text[:position], self.text[position:]
 
 
-def is_coming(said: DateMention, today: date) -> bool:
+def is_coming(mention: DateMention, today: date) -> bool:
     """Whether a day may still be to come: today and later, and a day without a year that is near in the next one."""
-    near = today < said.get_coming_days(today)[0] <= move_back_months(today, -NEAR_MONTHS)
-    return said.first >= today or (said.any_year and near)
+    is_near = today < mention.get_coming_days(today)[0] <= move_back_months(today, -NEAR_MONTHS)
+    return mention.first >= today or (mention.any_year and is_near)
 
 
 def extract_features(text: str) -> frozenset[str]:
@@ -117,25 +117,25 @@ def find_nouns(text: str) -> list[str]:
     return [word for word, tag in tag_words(text) if len(word) > 1 and tag.startswith(("n", "vn", "x", "eng"))]
 
 
-def find_dated_clauses(message: str, said: Sequence[DateMention]) -> list[DatedClause]:
+def find_dated_clauses(message: str, mentions: Sequence[DateMention]) -> list[DatedClause]:
     """Returns the clauses of the single days of a message; none for a supposition."""
     text = fold(message)
     if _SUPPOSED.search(text):
         return []
-    return [clause for place in range(len(said)) if (clause := _find_clause(text, said, place)) is not None]
+    return [clause for number in range(len(mentions)) if (clause := _find_clause(text, mentions, number)) is not None]
 
 
-def _find_clause(text: str, said: Sequence[DateMention], place: int) -> DatedClause | None:
-    one = said[place]
+def _find_clause(text: str, mentions: Sequence[DateMention], number: int) -> DatedClause | None:
+    mention = mentions[number]
     breaks = [match.span() for match in _BREAK.finditer(text)]
-    starts = [end for _, end in breaks if end <= one.start] + [other.end for other in said[:place]]
-    ends = [start for start, _ in breaks if start >= one.end] + [other.start for other in said[place + 1 :]]
-    before = text[max(starts, default=0) : one.start].strip()
-    after = text[one.end : min(ends, default=len(text))].strip()
+    starts = [end for _, end in breaks if end <= mention.start] + [other.end for other in mentions[:number]]
+    ends = [start for start, _ in breaks if start >= mention.end] + [other.start for other in mentions[number + 1 :]]
+    before = text[max(starts, default=0) : mention.start].strip()
+    after = text[mention.end : min(ends, default=len(text))].strip()
     happened = _keep_happened(after)
-    if not one.is_single_day or after.startswith("的") or _keep_happened(before) != before or happened is None:
+    if not mention.is_single_day or after.startswith("的") or _keep_happened(before) != before or happened is None:
         return None
-    clause = DatedClause(one, before, happened)
+    clause = DatedClause(mention, before, happened)
     return clause if extract_features(clause.text) else None
 
 
@@ -147,17 +147,17 @@ def is_denied(message: str, event: str) -> bool:
 
 def _keep_happened(clause: str) -> str | None:
     """Returns a clause up to what is asked, wished for or denied in it; None for one that only denies."""
-    said = _MODAL.split(clause)[0].strip()
-    done = _NOT.split(said)[0].strip()
-    return done if done == said or _DONE.search(done) else None
+    rest = _MODAL.split(clause)[0].strip()
+    done = _NOT.split(rest)[0].strip()
+    return done if done == rest or _DONE.search(done) else None
 
 
-def list_statements(message: str, said: Sequence[DateMention], event: DateMention | None = None) -> list[str]:
+def list_statements(message: str, mentions: Sequence[DateMention], event: DateMention | None = None) -> list[str]:
     """Returns what a message states, clause by clause, without times, questions and the clause of an event."""
     text, stated, start = fold(message), [], 0
     for end in (*(match.start() for match in _BREAK.finditer(text)), len(text)):
         if event is None or not start <= event.start < end:
-            plain = _remove_times(text, said, start, end).lstrip(_MARKS)
+            plain = _remove_times(text, mentions, start, end).lstrip(_MARKS)
             so = _keep_happened(plain)
             if so and (_DONE.search(so) or (so == plain and not is_question(text[start : end + 1]))):
                 stated.append(so)
@@ -165,5 +165,7 @@ def list_statements(message: str, said: Sequence[DateMention], event: DateMentio
     return stated
 
 
-def _remove_times(text: str, said: Sequence[DateMention], start: int, end: int) -> str:
-    return "".join(text[at] for at in range(start, end) if not any(one.start <= at < one.end for one in said)).strip()
+def _remove_times(text: str, mentions: Sequence[DateMention], start: int, end: int) -> str:
+    return "".join(
+        text[at] for at in range(start, end) if not any(one.start <= at < one.end for one in mentions)
+    ).strip()

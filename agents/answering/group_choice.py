@@ -89,8 +89,8 @@ def _has_other_value(candidate: ScoredUnit, best: ScoredUnit, wanted: AskedTerms
     """Whether it answers the question with another amount, time or number: both are told."""
     if not wanted.exact_types & best.met & candidate.met:
         return False
-    own, other = (find_quantities(fold(item.unit.text)).said for item in (candidate, best))
-    return any(is_same_kind(one, said) for one in own - other for said in other)
+    own, other = (find_quantities(fold(item.unit.text)).stated for item in (candidate, best))
+    return any(is_same_kind(one, value) for one in own - other for value in other)
 
 
 def _is_in_section(item: ScoredUnit, best: ScoredUnit) -> bool:

@@ -53,8 +53,8 @@ class Meaning:
         vectors = await self.load_vectors(texts)
         if vectors is None:
             return {}
-        near = vectors @ np.stack([alone, alone if in_context is None else in_context], axis=1)
-        return {text: (float(one), float(told)) for text, (one, told) in zip(texts, near, strict=True)}
+        closeness = vectors @ np.stack([alone, alone if in_context is None else in_context], axis=1)
+        return {text: (float(one), float(other)) for text, (one, other) in zip(texts, closeness, strict=True)}
 
     async def load_vectors(self, texts: Sequence[str]) -> Matrix | None:
         """Returns vectors of sentences in their place, shape (sentences, dimension); None where not all come

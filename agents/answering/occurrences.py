@@ -16,28 +16,28 @@ _DAYS = ("天", "days")
 _NEXT = ("下次", "下一次", "最近一次", "这次", "next")
 
 
-def write_days_between(question: Reading, said: Sequence[DateMention], told: DatePhrases) -> str | None:
+def write_days_between(question: Reading, mentions: Sequence[DateMention], phrases: DatePhrases) -> str | None:
     """Says how many days lie between two that are named; None for another question."""
-    days = [one for one in said if one.is_single_day]
+    days = [one for one in mentions if one.is_single_day]
     kinds = set(question.answer_types)
     counted = AnswerType.QUANTITY in kinds and any(word in question.folded for word in _DAYS)
-    if not (AnswerType.DURATION in kinds or counted) or len(days) != 2 or len(said) != 2:
+    if not (AnswerType.DURATION in kinds or counted) or len(days) != 2 or len(mentions) != 2:
         return None
     start, end = days[0].first, days[1].first
     end = move_back_months(end, -12) if end < start and days[1].any_year else end
     if end < start:
         return None
-    names = told.format_days(start, end)
-    return told.say("days_between", start=names[0], end=names[1], count=str((end - start).days))
+    names = phrases.format_days(start, end)
+    return phrases.say("days_between", start=names[0], end=names[1], count=str((end - start).days))
 
 
 def write_recurrence(
-    question: Reading, context: str, said: Sequence[DateMention], quoted: Sequence[str], told: DatePhrases
+    question: Reading, context: str, mentions: Sequence[DateMention], quoted: Sequence[str], phrases: DatePhrases
 ) -> str | None:
     """Says on which days of a named month something recurs, or when it does next; None for another question."""
     if AnswerType.DATE not in question.answer_types:
         return None
-    months = [one for one in said if not one.is_single_day]
+    months = [one for one in mentions if not one.is_single_day]
     coming = any(word in question.folded for word in _NEXT)
     if len(months) != 1 and not coming:
         return None
@@ -47,17 +47,17 @@ def write_recurrence(
     if rule is None:
         return None
     if len(months) == 1:
-        days = rule.list_days(*months[0].get_coming_days(told.today))
+        days = rule.list_days(*months[0].get_coming_days(phrases.today))
     else:
-        days = rule.list_days(told.today, move_back_months(told.today, -2))[:1]
+        days = rule.list_days(phrases.today, move_back_months(phrases.today, -2))[:1]
     if not days:
         return None
     regular, put_off = [day for day, _ in days], [day for _, day in days]
-    key = "recurring_day" if regular == put_off else "recurring_postponed"
-    names = told.format_days(*regular, *put_off, weekday=True)
-    separator = ", " if told.english else "、"
+    sentence = "recurring_day" if regular == put_off else "recurring_postponed"
+    names = phrases.format_days(*regular, *put_off, weekday=True)
+    separator = ", " if phrases.english else "、"
     first, then = (separator.join(group) for group in (names[: len(days)], names[len(days) :]))
-    return told.say(key, rule=rule.written, regular=first, days=then)
+    return phrases.say(sentence, rule=rule.written, regular=first, days=then)
 
 
 def _find_only_rule(found: Iterable[Iterable[Recurrence]]) -> Recurrence | None:
@@ -75,16 +75,16 @@ def _find_fitting_rule(question: str, context: str, quoted: Sequence[str]) -> Re
     return rules[0] if best and len(rules) == 1 else None
 
 
-def write_season(said: Sequence[DateMention], quoted: Sequence[str], told: DatePhrases) -> str | None:
+def write_season(mentions: Sequence[DateMention], quoted: Sequence[str], phrases: DatePhrases) -> str | None:
     """Says which part of the year a day is in, where the documents tell several apart; None elsewhere."""
-    if len(said) != 1:
+    if len(mentions) != 1:
         return None
-    holding, count = find_seasons(quoted, said[0].first, said[0].last)
+    holding, count = find_seasons(quoted, mentions[0].first, mentions[0].last)
     if count < 2 or len(holding) != 1:
         return None
     name = (
-        told.format_days(said[0].first)[0]
-        if said[0].is_single_day
-        else told.say("month", month=str(said[0].first.month))
+        phrases.format_days(mentions[0].first)[0]
+        if mentions[0].is_single_day
+        else phrases.say("month", month=str(mentions[0].first.month))
     )
-    return told.say("season", day=name, range=holding[0])
+    return phrases.say("season", day=name, range=holding[0])

@@ -15,28 +15,28 @@ from knowledge.codes import Code, are_neighbours, find_codes, find_first_code, h
 STRANGE_CHARS = 4
 
 
-def remove_other_models(passages: Sequence[Passage], asked: Sequence[Code]) -> list[Passage]:
+def remove_other_models(passages: Sequence[Passage], codes: Sequence[Code]) -> list[Passage]:
     """Returns the passages without what is said of models that may be taken for the one asked about.
 
     Where a row or an item begins with the model asked about, rows and items that begin with another are removed. A name
     with a blank before its number stays where no passage has it: Android 8.0 and later, asked for Android 12.
     """
-    known = any(is_about(passage.chunk, asked) for passage in passages)
-    if not asked or (not known and all(code.spaced for code in asked)):
+    known = any(is_about(passage.chunk, codes) for passage in passages)
+    if not codes or (not known and all(code.spaced for code in codes)):
         return list(passages)
-    strange = not known and any(len(code.form) >= STRANGE_CHARS for code in asked)
-    keyed = any(_is_keyed(sentence, asked) for passage in passages for sentence in passage.sentences)
+    strange = not known and any(len(code.form) >= STRANGE_CHARS for code in codes)
+    keyed = any(_is_keyed(sentence, codes) for passage in passages for sentence in passage.sentences)
     return [
         kept
         for passage in passages
-        if (kept := _remove_other_sentences(passage, asked, keyed=keyed, strange=strange)).sentences
+        if (kept := _remove_other_sentences(passage, codes, keyed=keyed, strange=strange)).sentences
     ]
 
 
-def _remove_other_sentences(passage: Passage, asked: Sequence[Code], *, keyed: bool, strange: bool) -> Passage:
-    told = zip(passage.sentences, _list_levels(passage), strict=True)
-    other = [_is_other(sentence, levels, asked, keyed=keyed, strange=strange) for sentence, levels in told]
-    if any(sentence.is_row and _is_keyed(sentence, asked) for sentence in passage.sentences):
+def _remove_other_sentences(passage: Passage, codes: Sequence[Code], *, keyed: bool, strange: bool) -> Passage:
+    pairs = zip(passage.sentences, _list_levels(passage), strict=True)
+    other = [_is_other(sentence, texts, codes, keyed=keyed, strange=strange) for sentence, texts in pairs]
+    if any(sentence.is_row and _is_keyed(sentence, codes) for sentence in passage.sentences):
         rows = [sentence.is_row for sentence in passage.sentences]  # the table as it is: its row is chosen later
         other = [drop and not row for drop, row in zip(other, rows, strict=True)]
     return replace(
@@ -47,12 +47,12 @@ def _remove_other_sentences(passage: Passage, asked: Sequence[Code], *, keyed: b
 
 
 def _is_other(
-    sentence: Sentence, levels: tuple[str, str], asked: Sequence[Code], *, keyed: bool, strange: bool
+    sentence: Sentence, levels: tuple[str, str], codes: Sequence[Code], *, keyed: bool, strange: bool
 ) -> bool:
     text = "\n".join(levels)
-    if has_one_code(find_codes(text), asked):
+    if has_one_code(find_codes(text), codes):
         return False
-    if any(are_neighbours(code, own) for code in find_codes(text) for own in asked):
+    if any(are_neighbours(code, own) for code in find_codes(text) for own in codes):
         return True
     own = find_first_code(levels[1])
     return own is not None and ((keyed and _can_be_keyed(sentence)) or (strange and len(own.form) >= STRANGE_CHARS))
@@ -60,16 +60,16 @@ def _is_other(
 
 def _list_levels(passage: Passage) -> Iterator[tuple[str, str]]:
     """Yields for each sentence what says of which model it speaks: its headings, and its line up to its end."""
-    line, said = -1, ""
+    line, text = -1, ""
     for sentence, heading in zip(passage.sentences, passage.headings, strict=True):
-        said = f"{said}\n{sentence.text}" if sentence.line == line and not _can_be_keyed(sentence) else sentence.text
+        text = f"{text}\n{sentence.text}" if sentence.line == line and not _can_be_keyed(sentence) else sentence.text
         line = sentence.line
-        yield f"{passage.chunk.above}\n{heading}", said
+        yield f"{passage.chunk.above}\n{heading}", text
 
 
-def _is_keyed(sentence: Sentence, asked: Sequence[Code]) -> bool:
+def _is_keyed(sentence: Sentence, codes: Sequence[Code]) -> bool:
     key = find_first_code(sentence.text) if _can_be_keyed(sentence) else None
-    return key is not None and has_one_code((key,), asked)
+    return key is not None and has_one_code((key,), codes)
 
 
 def _can_be_keyed(sentence: Sentence) -> bool:

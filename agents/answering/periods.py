@@ -151,9 +151,9 @@ def _find_anchor(before: str, after: str) -> tuple[str, str]:
     return (doing.group(1) if doing else ""), ""
 
 
-def _find_clause(sentence: str, place: int) -> str:
+def _find_clause(sentence: str, position: int) -> str:
     """Returns the clause of a period; the text before a colon belongs to it unless several periods share it."""
-    found = next((m for m in _CLAUSES.finditer(sentence) if m.start() <= place < m.end()), None)
+    found = next((m for m in _CLAUSES.finditer(sentence) if m.start() <= position < m.end()), None)
     if found is None:
         return sentence
     _, colon, rest = re.split("[;]", sentence[: found.end()])[-1].rpartition(":")

@@ -74,7 +74,7 @@ def write_question(title: str, heading: str, text: str) -> str | None:
 def _has_rules(text: str) -> bool:
     """Whether most of a section says what is allowed and what is not."""
     sentences = [sentence.text for sentence in split_sentences(text)]
-    return 2 * sum(has_answer_type(AnswerType.YES_NO, said) for said in sentences) > len(sentences)
+    return 2 * sum(has_answer_type(AnswerType.YES_NO, each) for each in sentences) > len(sentences)
 
 
 def strip_heading(heading: str) -> str:

@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"^\s*(?:第?[一二三四五六七八九十]+[、.．章�
 _FOR_ANYTHING = re.compile(r"问题|问答|说明$|FAQ|[？?：:]", re.IGNORECASE)
 
 
-def make_readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: bool) -> tuple[str, ...]:
+def make_readable(passage: Passage, sentences: Sequence[tuple[int, str]], *, first: bool) -> tuple[str, ...]:
     """Returns the sentences with what they need to stand alone; the last one ends as a sentence does.
 
     An item of a list without its lead-in gets its heading, for 已拆封的滤芯 alone does not say that it cannot be
@@ -22,21 +22,23 @@ def make_readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: b
 
     Args:
         passage: that they are taken from.
-        said: indices of sentences, ascending, and how each is shown.
+        sentences: indices of sentences, ascending, and how each is shown.
         first: whether no other fragment stands before.
     """
-    texts = [text for _, text in said]
+    texts = [text for _, text in sentences]
     question = passage.chunk.question or ""
-    if not first and 0 < len(question) <= MAX_HEADING_CHARS and said[0][0] == 0 and is_safe_text(question):
+    if not first and 0 < len(question) <= MAX_HEADING_CHARS and sentences[0][0] == 0 and is_safe_text(question):
         texts[0] = f"{question.rstrip('？?')}？{texts[0]}"
     before: int | None = None
-    for place, (index, text) in enumerate(said):
+    for number, (index, text) in enumerate(sentences):
         opens = before is None or passage.headings[before] != passage.headings[index]
         if opens and passage.sentences[index].is_item:
             heading = _clean_heading(passage.headings[index] or passage.section)
-            apart = "：" in text[:12] or (place + 1 < len(said) and passage.sentences[said[place + 1][0]].is_item)
+            apart = "：" in text[:12] or (
+                number + 1 < len(sentences) and passage.sentences[sentences[number + 1][0]].is_item
+            )
             if heading and heading not in text:
-                texts[place] = f"{heading}：\n{text}" if apart else f"{heading}：{text}"
+                texts[number] = f"{heading}：\n{text}" if apart else f"{heading}：{text}"
         before = index
     if texts[-1].endswith(("；", ";")):
         texts[-1] = f"{texts[-1][:-1]}。"

@@ -106,8 +106,8 @@ def _is_in_range(written: str, day: date) -> bool:
     if match is None:
         return False
     start, end = _parse_day(match["first"], 1), _parse_day(match["last"], 31)
-    place = day.month, day.day
-    return start <= place <= end if start <= end else place >= start or place <= end
+    month_day = day.month, day.day
+    return start <= month_day <= end if start <= end else month_day >= start or month_day <= end
 
 
 def _parse_day(written: str, day: int) -> tuple[int, int]:

@@ -78,8 +78,8 @@ class ScoredUnit:
     @property
     def size(self) -> int:
         """Characters that are read in a reply: code is looked at instead, and the header of a table is not counted."""
-        said = zip(self.unit.sentences, self.shown, strict=True)
-        return sum(_count_chars(sentence, shown) for sentence, shown in said if not sentence.is_code)
+        pairs = zip(self.unit.sentences, self.shown, strict=True)
+        return sum(_count_chars(sentence, shown) for sentence, shown in pairs if not sentence.is_code)
 
 
 def score_units(passage: Passage, rank: int, wanted: AskedTerms, reader: QuestionReader) -> list[ScoredUnit]:
@@ -100,15 +100,15 @@ def score_units(passage: Passage, rank: int, wanted: AskedTerms, reader: Questio
 def _keep_asked_items(unit: Unit, wanted: AskedTerms, reader: QuestionReader) -> tuple[Unit, tuple[str, ...]]:
     """Returns a unit with its sentences as shown: of a list only the items that the question names, if it names any."""
     if unit.is_list and not wanted.is_way_asked and not any(sentence.is_step for sentence in unit.sentences):
-        starts = [place for place, sentence in enumerate(unit.sentences) if sentence.is_item]
+        starts = [position for position, sentence in enumerate(unit.sentences) if sentence.is_item]
         items = [unit.indices[start:end] for start, end in pairwise([*starts, len(unit.indices)])]
         named = [unit.sentences[start].text_without_marker.partition("：") for start in starts]
-        asked = None
+        kept_rows = None
         if all(name.strip() and colon for name, colon, _ in named):
             keys = [TableRow.from_pairs([("", name.strip())]) for name, _, _ in named]
-            asked = find_asked_rows(keys, lambda text: reader.find_held_terms(text, wanted), wanted)
-        if asked:
-            kept = [index for item, ok in zip(items, asked, strict=True) if ok for index in item]
+            kept_rows = find_asked_rows(keys, lambda text: reader.find_held_terms(text, wanted), wanted)
+        if kept_rows:
+            kept = [index for item, ok in zip(items, kept_rows, strict=True) if ok for index in item]
             unit = Unit(unit.passage, (*unit.indices[: starts[0]], *kept))
     if unit.is_list:
         return unit, tuple(sentence.text for sentence in unit.sentences)
@@ -124,11 +124,11 @@ def _choose_rows(
     """
     if len(rows) == 1 and rows[0].passage.chunk.layout is None:
         return [(rows[0], (rows[0].text,))]
-    asked = find_asked_rows([unit.row for unit in rows], lambda text: reader.find_held_terms(text, wanted), wanted)
-    kept = [unit for unit, ok in zip(rows, asked, strict=True) if ok] if asked else list(rows)
+    kept_rows = find_asked_rows([unit.row for unit in rows], lambda text: reader.find_held_terms(text, wanted), wanted)
+    kept = [unit for unit, ok in zip(rows, kept_rows, strict=True) if ok] if kept_rows else list(rows)
     columns = find_asked_columns([unit.row for unit in kept], wanted)
     shown = draw_rows([unit.row for unit in kept], columns)
-    longest = MAX_LIST_CHARS if asked or wanted.measured_types or wanted.is_way_asked else SHORT_LIST_CHARS
+    longest = MAX_LIST_CHARS if kept_rows or wanted.measured_types or wanted.is_way_asked else SHORT_LIST_CHARS
     size = sum(_count_chars(unit.sentences[0], text) for unit, text in zip(kept, shown, strict=True))
     if len(kept) > 1 and size <= longest:
         indices = tuple(index for unit in kept for index in unit.indices)
@@ -142,8 +142,8 @@ def _score_unit(
     text, is_row = unit.text, unit.sentences[0].is_row
     terms = reader.find_held_terms(text, wanted)
     heading = reader.find_held_terms(unit.heading or _get_section(unit.passage), wanted)
-    told = f"{_find_unit_note(unit)}{text}" if is_row else text
-    met = frozenset(kind for kind in wanted.kinds if has_answer_type(kind, told))
+    judged = f"{_find_unit_note(unit)}{text}" if is_row else text
+    met = frozenset(kind for kind in wanted.kinds if has_answer_type(kind, judged))
     # Below is what only this unit has; `shared` is what its passage and headings give to all of their units.
     score = TERMS_WEIGHT * wanted.compute_share(terms) + OWN_WEIGHT * wanted.compute_own_share(terms)
     score += TYPES_WEIGHT * sum(TYPE_WEIGHTS[kind] for kind in met) + UNMET * (bool(wanted.kinds) and not met)
@@ -159,24 +159,28 @@ def _score_unit(
     return ScoredUnit(unit, score + shared, shared, terms | heading, met, shown)
 
 
-def rank_by_meaning(scored: Sequence[ScoredUnit], near: Closeness) -> list[ScoredUnit]:
-    """Returns the units, best first, with the meaning of their nearest sentences added. near: empty where it
-    is unknown.
+def rank_by_meaning(scored: Sequence[ScoredUnit], closeness: Closeness) -> list[ScoredUnit]:
+    """Returns the units, best first, with the closeness in meaning of their nearest sentences added to their scores.
+
+    closeness: of the sentences to the question; empty where no vectors are known.
     """
-    if scored and near:
+    if scored and closeness:
         cosines = np.array(
-            [tuple(map(max, zip(*(near[text] for text in item.unit.texts_in_place), strict=True))) for item in scored]
+            [
+                tuple(map(max, zip(*(closeness[text] for text in item.unit.texts_in_place), strict=True)))
+                for item in scored
+            ]
         )
-        heads = np.array([near[item.unit.passage.get_text_above(item.unit.indices[0])] for item in scored])
+        heads = np.array([closeness[item.unit.passage.get_text_above(item.unit.indices[0])] for item in scored])
         ahead = (cosines - cosines.mean(axis=0)) @ MEANING_WEIGHTS + (heads - heads.mean(axis=0)) @ ABOVE_WEIGHTS
         scored = [replace(item, score=item.score + float(more)) for item, more in zip(scored, ahead, strict=True)]
     return sorted(scored, key=lambda item: -item.score)
 
 
-def _is_same_model(context: str, text: str, asked: Sequence[Code]) -> bool:
+def _is_same_model(context: str, text: str, codes: Sequence[Code]) -> bool:
     """Whether a text may be about a model asked for: it or its heading names one, or its heading names none."""
     above = find_codes(context)
-    return not above or has_one_code((*above, *find_codes(text)), asked)
+    return not above or has_one_code((*above, *find_codes(text)), codes)
 
 
 def _count_chars(sentence: Sentence, shown: str) -> int:
@@ -186,8 +190,8 @@ def _count_chars(sentence: Sentence, shown: str) -> int:
 def _find_unit_note(unit: Unit) -> str:
     """Returns the sentence before a table that gives the unit of its numbers: 单位：元/月。; empty without."""
     before = next((index for index in range(unit.indices[0], -1, -1) if not _get_sentence(unit, index).is_row), None)
-    said = "" if before is None else _get_sentence(unit, before).text
-    return said if "单位" in said else ""
+    note = "" if before is None else _get_sentence(unit, before).text
+    return note if "单位" in note else ""
 
 
 def _get_sentence(unit: Unit, index: int) -> Sentence:

@@ -104,14 +104,14 @@ class SentenceSelector:
         self._max_sources = max_sources
 
     def select_quotes(
-        self, request: Request, passages: Sequence[Passage], near: Closeness, most: int | None = None
+        self, request: Request, passages: Sequence[Passage], closeness: Closeness, most: int | None = None
     ) -> list[Quote]:
         """Returns the best quotes, those of the best fragment first; empty when nothing may be quoted.
 
         Args:
             request: what to answer.
             passages: see `build_passages`.
-            near: closeness of their sentences to the question, empty where it is unknown.
+            closeness: of their sentences to the question, empty where no vectors are known.
             most: fragments quoted, where it is fewer than usual.
         """
         most = most or self._max_sources
@@ -123,7 +123,7 @@ class SentenceSelector:
                 for rank, passage in enumerate(passages)
                 for item in score_units(passage, rank, wanted, self._reader)
             ],
-            near,
+            closeness,
         )
         pair = find_compared_pair(request.question, passages)
         aside = choose_side_by_side(scored, pair, most) if pair else None
@@ -159,11 +159,11 @@ def _quote_conflicts(items: Sequence[ScoredUnit], *, english: bool) -> list[Quot
     quotes: list[Quote] = []
     for item in sorted(items, key=lambda item: item.unit.passage.chunk.document.dated, reverse=True):
         chunk = item.unit.passage.chunk
-        key = "source_dated" if chunk.document.dated else "source_undated"
+        sentence = "source_dated" if chunk.document.dated else "source_undated"
         title = format_title(chunk) if is_safe_text(chunk.document.title) else ""
-        told = say(key, english, title=title, date=chunk.document.dated)
+        introduction = say(sentence, english, title=title, date=chunk.document.dated)
         begins = say("sources_differ", english) + "\n" if not quotes else ""
-        quotes.append(replace(_build_quote(item.unit.passage, [item], first=True), introduction=begins + told))
+        quotes.append(replace(_build_quote(item.unit.passage, [item], first=True), introduction=begins + introduction))
     return quotes
 
 

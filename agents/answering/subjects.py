@@ -36,7 +36,7 @@ _PAIR = 2
 class OtherSubject:
     """The model asked about, the model found instead, both as printed, and the question about the latter."""
 
-    asked: str
+    asked_model: str
     found: str
     question: str
 
@@ -52,28 +52,28 @@ def find_other_subject(question: Question, found: Sequence[Candidate]) -> OtherS
     filled = text if utterance.rewrite else utterance.get_rewrite(RewriteKind.RULES) or text
     own = find_question_codes(text)
     about = filled if has_all_codes(own, find_codes(filled)) else text  # 那 W9 呢 as a whole question
-    asked = own or find_question_codes(about) or _find_earlier_models(question, found[0].chunk)
+    codes = own or find_question_codes(about) or _find_earlier_models(question, found[0].chunk)
     chunks = [candidate.chunk for candidate in found]
-    other = find_foreign_model(asked, chunks, bare=extract_bare_name(text) is not None)
+    other = find_foreign_model(codes, chunks, bare=extract_bare_name(text) is not None)
     if other is None:
         return None
-    question_about = _replace_model(asked, other, about, chunks)
-    return OtherSubject(asked[0].text, other.text, question_about) if is_safe_text(question_about) else None
+    question_about = _replace_model(codes, other, about, chunks)
+    return OtherSubject(codes[0].text, other.text, question_about) if is_safe_text(question_about) else None
 
 
-def find_foreign_model(asked: Sequence[Code], chunks: Sequence[Chunk], *, bare: bool = False) -> Code | None:
+def find_foreign_model(codes: Sequence[Code], chunks: Sequence[Chunk], *, bare: bool = False) -> Code | None:
     """Returns the model of the first chunk that is most like the one asked about, where no chunk is about the latter;
     else None.
 
     bare: only a name is asked, which then is no model where its letters differ: E03 beside YS-W5.
     """
-    if not asked or not chunks or any(is_about(chunk, asked) for chunk in chunks):
+    if not codes or not chunks or any(is_about(chunk, codes) for chunk in chunks):
         return None
     subject = _find_subjects(chunks[0])
-    near = [code for code in subject if any(are_neighbours(code, own) for own in asked)]
-    if near:
-        return max(near, key=lambda code: _compute_likeness(code, asked[0]))
-    lengths = {len(get_series(code)) for code in asked} - {0}
+    neighbours = [code for code in subject if any(are_neighbours(code, own) for own in codes)]
+    if neighbours:
+        return max(neighbours, key=lambda code: _compute_likeness(code, codes[0]))
+    lengths = {len(get_series(code)) for code in codes} - {0}
     return next((code for code in subject if not bare and len(get_series(code)) in lengths), None)
 
 
@@ -93,7 +93,10 @@ def _find_subjects(chunk: Chunk) -> tuple[Code, ...]:
         return above
     sentences, _ = split_quotable_sentences(chunk.text, chunk.layout)
     return tuple(
-        code for place, said in enumerate(sentences) if not place or _is_leading(said) for code in find_codes(said.text)
+        code
+        for number, sentence in enumerate(sentences)
+        if not number or _is_leading(sentence)
+        for code in find_codes(sentence.text)
     )
 
 
@@ -101,11 +104,11 @@ def _is_leading(sentence: Sentence) -> bool:
     return sentence.is_row or sentence.is_item or is_code(sentence.text.strip())
 
 
-def is_about(chunk: Chunk, asked: Sequence[Code]) -> bool:
+def is_about(chunk: Chunk, codes: Sequence[Code]) -> bool:
     """Whether a passage names a model that is asked about, or belongs to it: YS-W5 is W5, and W5 Pro another one."""
     document = chunk.document
     return has_one_code(
-        find_codes(f"{chunk.above}\n{chunk.text}\n{document.product}\nV{document.product_version}"), asked
+        find_codes(f"{chunk.above}\n{chunk.text}\n{document.product}\nV{document.product_version}"), codes
     )
 
 
@@ -122,18 +125,18 @@ def _find_earlier_models(question: Question, chunk: Chunk) -> tuple[Code, ...]:
 
 
 def _has_title_words(text: str, chunk: Chunk) -> bool:
-    asked, title = fold(text), fold(chunk.document.title)
-    return any(title[start : start + _PAIR] in asked for start in range(len(title) - 1))
+    question, title = fold(text), fold(chunk.document.title)
+    return any(title[start : start + _PAIR] in question for start in range(len(title) - 1))
 
 
-def _replace_model(asked: Sequence[Code], other: Code, text: str, chunks: Sequence[Chunk]) -> str:
+def _replace_model(codes: Sequence[Code], other: Code, text: str, chunks: Sequence[Chunk]) -> str:
     """Returns the question with the model that the documents have; of a question with further unknown models, the model
     alone.
     """
     text = _ENDING.sub("", text)
-    own = next((code for code in find_question_codes(text) if has_one_code((code,), asked)), None)
+    own = next((code for code in find_question_codes(text) if has_one_code((code,), codes)), None)
     rest = text if own is None else f"{text[: own.start]} {text[own.end :]}"
-    held = [code for chunk in chunks for code in find_codes(f"{chunk.above}\n{chunk.text}")]
-    if not has_all_codes(find_question_codes(rest), held):
+    found = [code for chunk in chunks for code in find_codes(f"{chunk.above}\n{chunk.text}")]
+    if not has_all_codes(find_question_codes(rest), found):
         return other.text
     return f"{other.text} {text}" if own is None else text[: own.start] + other.text + text[own.end :]

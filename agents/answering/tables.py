@@ -26,32 +26,33 @@ _BETWEEN = re.compile(r"[、/,;]+")
 _WORD = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]")
 
 
-def find_asked_rows(rows: Sequence[TableRow], held: TermFinder, wanted: AskedTerms) -> list[bool] | None:
-    """Returns for every row of a table whether it is asked for; None where nothing tells the rows apart.
+def find_asked_rows(rows: Sequence[TableRow], find_terms: TermFinder, wanted: AskedTerms) -> list[bool] | None:
+    """Returns for every row of a table whether it is asked for; None where nothing distinguishes the rows.
 
-    held: gives the question's terms in a text. A value that stands in the question word for word counts most, and the
-    more the fewer rows have it.
+    A value that stands in the question word for word counts most, and the more the fewer rows have it.
+
+    find_terms: returns the question's terms that a text contains.
     """
     if len(rows) < 2:
         return None
     names = [frozenset(name for cell in row.cells for name in _list_names(cell.value)) for row in rows]
-    said = _find_said_names(frozenset[str]().union(*names), wanted.question, wanted)
-    named = [own & said for own in names]
+    named_keys = _find_said_names(frozenset[str]().union(*names), wanted.question, wanted)
+    named = [own & named_keys for own in names]
     often = Counter(name for own in named for name in own)
     hits = [sum(1 / often[name] for name in sorted(own)) for own in named]
-    best = [place for place, hit in enumerate(hits) if hit and hit == max(hits)]
+    best = [index for index, hit in enumerate(hits) if hit and hit == max(hits)]
     if not best or len(best) == len(rows):
-        return _find_telling_rows(rows, held, wanted)
+        return _find_telling_rows(rows, find_terms, wanted)
     # Rows with the same names in them are told apart by their other words.
-    alike = len(best) > 1 and len({named[place] for place in best}) == 1
-    closer = _find_telling_rows([rows[place] for place in best], held, wanted) if alike else None
-    kept = {place for place, ok in zip(best, closer or [True] * len(best), strict=True) if ok}
-    return [place in kept for place in range(len(rows))]
+    alike = len(best) > 1 and len({named[index] for index in best}) == 1
+    closer = _find_telling_rows([rows[index] for index in best], find_terms, wanted) if alike else None
+    kept = {index for index, ok in zip(best, closer or [True] * len(best), strict=True) if ok}
+    return [index in kept for index in range(len(rows))]
 
 
-def _find_telling_rows(rows: Sequence[TableRow], held: TermFinder, wanted: AskedTerms) -> list[bool] | None:
+def _find_telling_rows(rows: Sequence[TableRow], find_terms: TermFinder, wanted: AskedTerms) -> list[bool] | None:
     """Chooses rows by words: a single character, such as the 退 of 退回, stands in many rows by chance."""
-    terms = [frozenset(term for term in held(row.text) if len(term) > 1 or term.isascii()) for row in rows]
+    terms = [frozenset(term for term in find_terms(row.text) if len(term) > 1 or term.isascii()) for row in rows]
     shared = frozenset.intersection(*terms)
     telling = [wanted.compute_share(own - shared) for own in terms]
     most, next_most = sorted(telling, reverse=True)[:2]
@@ -95,9 +96,9 @@ def find_asked_columns(rows: Sequence[TableRow], wanted: AskedTerms) -> frozense
     names = list(dict.fromkeys(name for row in rows for name in row.names))
     heads = {name: _remove_spaces(fold(name)) for name in names[1:]}
     telling = [head for name, head in heads.items() if len(name) > 1]
-    asked = (_find_said_names(telling, question, wanted) for question in (wanted.question, *wanted.before))
-    said = next(filter(None, asked), frozenset())
-    named = {name for name, head in heads.items() if head in said}
+    candidates = (_find_said_names(telling, question, wanted) for question in (wanted.question, *wanted.before))
+    asked_heads = next(filter(None, candidates), frozenset())
+    named = {name for name, head in heads.items() if head in asked_heads}
     beside = {
         name
         for name in names[1:]

@@ -143,7 +143,22 @@ class BusinessAgent:
             raise BusinessUnavailable(str(error)) from error
 
     async def _answer_by_model(self, question: Question, plan: Plan | None, writer: SqlWriter) -> Answer:
-        """Answers by a statement of the model; by the plan where none can be executed."""
+        """Answers with the rows of a statement that the model writes, or with what the model requests instead of rows.
+
+        A statement that is refused or fails goes back to the model with its error, at most ATTEMPTS times. Where none
+        could be executed, the plan answers; without a plan, the reply says that the query was too slow or was refused.
+
+        Args:
+            question: The question of a customer who is signed in.
+            plan: What the rules read in the question; None where they read nothing.
+            writer: Asks the model for a statement.
+
+        Returns:
+            The answer with the model's usage; marked as degraded where the model failed.
+
+        Raises:
+            BusinessUnavailable: The database or a tool of the company is out of reach.
+        """
         usage, refused, failed, slow = Usage(), None, False, False
         for _ in range(min(ATTEMPTS, question.max_calls)):
             written = await writer.write(question, self._parts.today(), refused)

@@ -145,13 +145,13 @@ class BusinessDatabase:
 
 def keep_facts(rows: Rows) -> Rows:
     """Keeps the columns that were read, under names that say no more than what they are."""
-    places = [place for place, field in enumerate(rows.fields) if not field.stated]
+    places = [index for index, field in enumerate(rows.fields) if not field.stated]
     fields = tuple(
-        replace(field, name=field.name if _is_plain(field.name) else field.column or f"column_{place + 1}")
-        for place in places
-        for field in (rows.fields[place],)
+        replace(field, name=field.name if _is_plain(field.name) else field.column or f"column_{index + 1}")
+        for index in places
+        for field in (rows.fields[index],)
     )
-    return replace(rows, fields=fields, values=tuple(tuple(row[place] for place in places) for row in rows.values))
+    return replace(rows, fields=fields, values=tuple(tuple(row[index] for index in places) for row in rows.values))
 
 
 def _is_plain(name: str) -> bool:

@@ -120,7 +120,7 @@ def _build_bounded_transport() -> httpx2.AsyncBaseTransport:
     """
 
     class Bounded(httpx2.AsyncHTTPTransport):
-        left = MAX_BYTES
+        remaining = MAX_BYTES
 
         async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
             response = await super().handle_async_request(request)
@@ -133,8 +133,8 @@ def _build_bounded_transport() -> httpx2.AsyncBaseTransport:
             class Counted(httpx2.AsyncByteStream):
                 async def __aiter__(self) -> AsyncIterator[bytes]:
                     async for part in stream:
-                        transport.left -= len(part)
-                        if transport.left < 0:
+                        transport.remaining -= len(part)
+                        if transport.remaining < 0:
                             raise httpx2.ReadError("too much of a response")
                         yield part
 

@@ -29,9 +29,9 @@ class DeclaredReplies:
         template = self._templates.get(plan.subject) if plan else None
         if plan is None or template is None:
             return _describe_rows(rows, self._schema, today)
-        told = _ReplyWriter(template, rows, plan.words, self._schema, today).write()
+        reply = _ReplyWriter(template, rows, plan.words, self._schema, today).write()
         unread = plan.words.get("unread")
-        return f"{LIMITED.format(unread=unread)}\n{told}" if unread else told
+        return f"{LIMITED.format(unread=unread)}\n{reply}" if unread else reply
 
 
 def load_replies(path: Path, schema: Schema) -> DeclaredReplies:
@@ -46,7 +46,7 @@ class _ReplyWriter:
         self._template, self._rows, self._words = template, rows, words
         self._schema, self._today = schema, today
         self._open = words.get("give", Give.LIST) == Give.LIST and not words.keys() & {*FILTERS}
-        self._columns = {column.name: (place, column) for place, column in enumerate(rows.fields)}
+        self._columns = {column.name: (index, column) for index, column in enumerate(rows.fields)}
 
     def write(self) -> str:
         template, values = self._template, self._rows.values
@@ -66,10 +66,12 @@ class _ReplyWriter:
         number = f"{'不止' if more else '共有'} {len(entries)} {template.unit}"
         opening = (self._open and template.intro) or f"您{self._join_filters()}的{template.thing}"
         head = f"{opening}{number} {CITED}："
-        lines = [f"{place}. {self._write_entry(entry)}" for place, entry in enumerate(entries[:MOST_SHOWN], start=1)]
-        if left := len(entries) - MOST_SHOWN:
-            rest = f"还有 {'至少 ' if more else ''}{left} {template.unit}，"
-            lines += [f"{rest}可以说个时间范围再查。"] if left > 0 else []
+        lines = [
+            f"{position}. {self._write_entry(entry)}" for position, entry in enumerate(entries[:MOST_SHOWN], start=1)
+        ]
+        if remaining := len(entries) - MOST_SHOWN:
+            rest = f"还有 {'至少 ' if more else ''}{remaining} {template.unit}，"
+            lines += [f"{rest}可以说个时间范围再查。"] if remaining > 0 else []
         return "\n".join([head, *lines])
 
     def _write_opening(self, entries: list[list[tuple[Value, ...]]]) -> str:
@@ -84,9 +86,9 @@ class _ReplyWriter:
 
     def _group_entries(self) -> list[list[tuple[Value, ...]]]:
         grouped: dict[Value, list[tuple[Value, ...]]] = {}
-        place = self._columns[self._template.each][0]
+        index = self._columns[self._template.each][0]
         for row in self._rows.values:
-            grouped.setdefault(row[place], []).append(row)
+            grouped.setdefault(row[index], []).append(row)
         return list(grouped.values())
 
     def _write_entry(self, entry: list[tuple[Value, ...]]) -> str:
@@ -94,10 +96,10 @@ class _ReplyWriter:
         text = self._fill_template(template.head, entry)
         if not template.rows:
             return text
-        place = self._columns[template.rows][0]
-        different = {row[place]: row for row in reversed(entry)}
-        told = [said for row in reversed(different.values()) if (said := self._write_row(row))]
-        return f"{text}：{'；'.join(told)}" if told else text
+        index = self._columns[template.rows][0]
+        different = {row[index]: row for row in reversed(entry)}
+        lines = [line for row in reversed(different.values()) if (line := self._write_row(row))]
+        return f"{text}：{'；'.join(lines)}" if lines else text
 
     def _write_row(self, row: tuple[Value, ...]) -> str:
         for kind in self._template.row:
@@ -116,8 +118,8 @@ class _ReplyWriter:
             return self._words.get("unit") or self._template.counted or self._template.unit
         if name not in self._columns or not rows:
             return self._words.get(name, self._template.meant if name == "state" else "")
-        place, column = self._columns[name]
-        values = dict.fromkeys(format_value(row[place], column, self._schema, self._today, form) for row in rows)
+        index, column = self._columns[name]
+        values = dict.fromkeys(format_value(row[index], column, self._schema, self._today, form) for row in rows)
         if name == "count" and values.keys() == {"0"}:
             return ""
         return "、".join(value for value in values if value)
@@ -127,22 +129,22 @@ class _ReplyWriter:
 
     def _join_filters(self) -> str:
         """Returns what the rows were narrowed by, in the customer's words."""
-        said = [self._words[name] for name in FILTERS if self._words.get(name)]
-        text = "".join(" " * word[0].isascii() + word + " " * word[-1].isascii() for word in said)
+        filters = [self._words[name] for name in FILTERS if self._words.get(name)]
+        text = "".join(" " * word[0].isascii() + word + " " * word[-1].isascii() for word in filters)
         return text.removesuffix("的")
 
 
 def _describe_rows(rows: Rows, schema: Schema, today: date) -> str:
     """Writes rows of any statement by the descriptions of their columns."""
-    told = [said for row in rows.values if (said := _write_pairs(row, rows.fields, schema, today))]
-    if not told:
+    texts = [written for row in rows.values if (written := _write_pairs(row, rows.fields, schema, today))]
+    if not texts:
         return NOTHING
-    if len(told) == 1 and not rows.more:
-        return f"查到的结果：{told[0]} {CITED}。"
-    lines = [f"{place}. {text}" for place, text in enumerate(told[:MOST_SHOWN], start=1)]
-    if (left := len(told) - MOST_SHOWN) > 0:
-        lines.append(f"还有 {'至少 ' if rows.more else ''}{left} 条，可以说得再具体些。")
-    return "\n".join([f"查到{'不止' if rows.more else ''} {len(told)} 条结果 {CITED}：", *lines])
+    if len(texts) == 1 and not rows.more:
+        return f"查到的结果：{texts[0]} {CITED}。"
+    lines = [f"{number}. {text}" for number, text in enumerate(texts[:MOST_SHOWN], start=1)]
+    if (remaining := len(texts) - MOST_SHOWN) > 0:
+        lines.append(f"还有 {'至少 ' if rows.more else ''}{remaining} 条，可以说得再具体些。")
+    return "\n".join([f"查到{'不止' if rows.more else ''} {len(texts)} 条结果 {CITED}：", *lines])
 
 
 def _write_pairs(row: tuple[Value, ...], fields: tuple[Field, ...], schema: Schema, today: date) -> str:

@@ -45,8 +45,8 @@ _NO_NAME = re.compile(r"""['"`\\\[\]]""")
 
 
 class UnsafeQuery(Exception):
-    """The statement asks for something that it must not; the message says what, for the trace and for whoever
-    wrote it.
+    """The statement asks for something that is not allowed; the message says what, for the trace and for the author of
+    the statement.
     """
 
 
@@ -106,7 +106,7 @@ class Resolver:
         tree.set("expressions", list(_expand_stars(tree.expressions, tables)))
         if not tree.expressions:  # PostgreSQL would take it, and give rows of nothing
             raise UnsafeQuery("a SELECT needs columns")
-        outputs = tuple(self._resolve_output(tree, place, scope, shows=shows) for place in range(len(tree.expressions)))
+        outputs = tuple(self._resolve_output(tree, index, scope, shows=shows) for index in range(len(tree.expressions)))
         named = replace(scope, outputs={output.field.name: output for output in outputs})
         self._check_node(tree.args.get("where"), scope)
         for clause in ("group", "having", "order", "limit", "offset"):
@@ -136,9 +136,9 @@ class Resolver:
             for column in table.columns.values()
         }
 
-    def _resolve_output(self, tree: exp.Select, place: int, scope: Scope, *, shows: bool) -> Origin:
+    def _resolve_output(self, tree: exp.Select, index: int, scope: Scope, *, shows: bool) -> Origin:
         """Resolves one output column, which gets a name of its own."""
-        given = tree.expressions[place]
+        given = tree.expressions[index]
         value = given.this if isinstance(given, exp.Alias) else given
         name = _get_name(given.args["alias"]) if isinstance(given, exp.Alias) else ""
         if isinstance(value, exp.Column):
@@ -146,9 +146,9 @@ class Resolver:
             origin = replace(origin, field=replace(origin.field, name=name or _get_name(value.this)))
         else:
             self._check_node(value, scope)
-            computed = self._describe_computed(value, name or f"column_{place + 1}", scope)
+            computed = self._describe_computed(value, name or f"column_{index + 1}", scope)
             origin = Origin(replace(computed, stated=self._is_stated(value, scope)))
-        tree.expressions[place].replace(exp.alias_(value.copy(), origin.field.name, quoted=True))
+        tree.expressions[index].replace(exp.alias_(value.copy(), origin.field.name, quoted=True))
         return origin
 
     def _describe_computed(self, value: exp.Expression, name: str, scope: Scope) -> Field:
@@ -176,7 +176,11 @@ class Resolver:
         return is_stated(node, column, query)
 
     def _check_node(self, node: exp.Expression | None, scope: Scope) -> None:
-        """Checks every name below a node that is no SELECT itself."""
+        """Checks that every name in a part of a statement is allowed, nested SELECTs included.
+
+        Raises:
+            UnsafeQuery: A name is unknown, not allowed, or at a place where no name belongs.
+        """
         if node is None:
             return
         if isinstance(node, exp.Select):

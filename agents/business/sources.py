@@ -13,12 +13,12 @@ def build_row_sources(rows: Rows, schema: Schema) -> tuple[RowSource, ...]:
     """Returns a source for each row, up to MAX_SOURCES; without rows, one that says which table holds none."""
     if not rows.values:
         return tuple(RowSource(table, "", {}) for table in rows.tables[:1])
-    place, table = _find_key(rows, schema)
+    index, table = _find_key(rows, schema)
     names = _list_names(rows)
     return tuple(
         RowSource(
             table,
-            str(row[place]) if place is not None else "",
+            str(row[index]) if index is not None else "",
             {
                 name: _format_value(value, field, schema)
                 for name, field, value in zip(names, rows.fields, row, strict=True)
@@ -34,9 +34,9 @@ def _find_key(rows: Rows, schema: Schema) -> tuple[int | None, str]:
     rows are finer.
     """
     for table in reversed(rows.tables):
-        for place, field in enumerate(rows.fields):
+        for index, field in enumerate(rows.fields):
             if (field.table, field.column, field.function) == (table, schema.tables[table].key, ""):
-                return place, table
+                return index, table
     return None, rows.tables[0]
 
 
@@ -47,7 +47,7 @@ def _list_names(rows: Rows) -> list[str]:
         f"{field.table}.{field.name}" if field.table and plain.count(field.name) > 1 else field.name
         for field in rows.fields
     ]
-    return [f"{name}_{place}" if name in names[:place] else name for place, name in enumerate(names)]
+    return [f"{name}_{index}" if name in names[:index] else name for index, name in enumerate(names)]
 
 
 def _format_value(value: Value, field: Field, schema: Schema) -> str:

@@ -55,8 +55,8 @@ class Template:
     def list_columns(self) -> list[str]:
         """Returns the columns that it shows, in order."""
         texts = (self.head, *(row.say for row in self.row), self.none)
-        told = [name for text in texts for name in list_placeholders(text) if name not in WORDS]
-        return list(dict.fromkeys((*_list_columns(self), *told)))
+        columns = [name for text in texts for name in list_placeholders(text) if name not in WORDS]
+        return list(dict.fromkeys((*_list_columns(self), *columns)))
 
 
 def load_templates(path: Path) -> dict[str, Template]:

@@ -37,7 +37,11 @@ def fill_template(template: str, value: Callable[[str, str], str]) -> str:
 
     def fill_part(match: re.Match[str]) -> str:
         places = list(_PLACE.finditer(match.group(1)))
-        return match.group(1) if all(value(place["name"], place["form"] or "") for place in places) else ""
+        return (
+            match.group(1)
+            if all(value(placeholder["name"], placeholder["form"] or "") for placeholder in places)
+            else ""
+        )
 
     return _PLACE.sub(lambda match: value(match["name"], match["form"] or ""), _OPTIONAL.sub(fill_part, template))
 

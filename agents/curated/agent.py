@@ -79,8 +79,8 @@ class CuratedAgent:
         )
 
     def _is_avoided(self, question: Question) -> bool:
-        asked = fold(question.utterance.complete_text)
-        return any(topic in asked for topic in self._avoided)
+        text = fold(question.utterance.complete_text)
+        return any(topic in text for topic in self._avoided)
 
 
 def _is_told_by_documents(match: CuratedMatch, retrieval: Retrieval | None) -> bool:
@@ -91,7 +91,7 @@ def _is_told_by_documents(match: CuratedMatch, retrieval: Retrieval | None) -> b
     unsaid = {term: idf for term, idf in zip(retrieval.terms, retrieval.idf, strict=True) if fold(term) not in entry}
     for candidate in retrieval.passing_candidates:
         text = fold(candidate.chunk.text)
-        held = sum(idf for term, idf in unsaid.items() if fold(term) in text)
-        if candidate.probability >= match.probability and held >= UNSAID * sum(retrieval.idf):
+        found = sum(idf for term, idf in unsaid.items() if fold(term) in text)
+        if candidate.probability >= match.probability and found >= UNSAID * sum(retrieval.idf):
             return True
     return False

@@ -104,9 +104,11 @@ class Book:
         Without an embedder that knows meanings `vectors` and `typical` are None; then only exact wordings are found.
         """
         self.entries, self.wordings, self.revision = tuple(entries), tuple(wordings), revision
-        self._forms = {normalise_wording(wording.text): place for place, wording in reversed(list(enumerate(wordings)))}
-        held = Counter(word for wording in wordings for word in wording.words)
-        self._squares = {word: _compute_rarity(len(wordings), count) ** 2 for word, count in held.items()}
+        self._forms = {
+            normalise_wording(wording.text): number for number, wording in reversed(list(enumerate(wordings)))
+        }
+        counts = Counter(word for wording in wordings for word in wording.words)
+        self._squares = {word: _compute_rarity(len(wordings), count) ** 2 for word, count in counts.items()}
         self._unheard = _compute_rarity(len(wordings), 0) ** 2
         self._lengths = [math.sqrt(self._compute_length(wording.words)) for wording in wordings]
         self._center: Vector | None = None
@@ -127,10 +129,10 @@ class Book:
 
     def find_by_wording(self, text: str) -> CuratedMatch | None:
         """Returns the entry that has the text as one of its wordings; None without one."""
-        place = self._forms.get(normalise_wording(text))
-        if place is None:
+        number = self._forms.get(normalise_wording(text))
+        if number is None:
             return None
-        wording = self.wordings[place]
+        wording = self.wordings[number]
         entry = self.entries[wording.entry]
         stage = MatchStage.EXACT if wording.text == entry.question else MatchStage.VARIANT
         return CuratedMatch(entry, wording.text, stage, SURE, 1.0, self.revision)
@@ -153,21 +155,21 @@ class Book:
         if self._meanings is None or self._center is None:
             return None
         meanings = self._meanings @ normalize_length(vector - self._center)
-        words, asked, absent = extract_terms(text), read_facts(text), frozenset(without)
+        words, asked_facts, absent = extract_terms(text), read_facts(text), frozenset(without)
         length = math.sqrt(self._compute_length(words))
         scored = [
-            (float(meanings[place]), self._compute_shared_words(words, length, place), place)
-            for place in self._list_nearest(meanings)
-            if self.wordings[place].entry not in absent
+            (float(meanings[number]), self._compute_shared_words(words, length, number), number)
+            for number in self._list_nearest(meanings)
+            if self.wordings[number].entry not in absent
         ]
         scored.sort(key=lambda each: -(each[0] + WORDS * each[1]))
         first: Scored | None = None
         ahead: list[Scored] = []
         for each in scored:
             facts = self._read_facts(each[2])
-            if not has_same_subject(asked, facts):
+            if not has_same_subject(asked_facts, facts):
                 continue
-            if first is None and has_same_polarity(asked, facts) and not is_one_word_apart(asked, facts):
+            if first is None and has_same_polarity(asked_facts, facts) and not is_one_word_apart(asked_facts, facts):
                 first = each
             else:
                 ahead.append(each)
@@ -182,9 +184,11 @@ class Book:
         if len(meanings) <= POOL:
             return list(range(len(meanings)))
         nearest: list[int] = np.argpartition(-meanings, POOL)[:POOL].tolist()
-        if len(answers := {self._get_answer(place) for place in nearest}) > 1:
+        if len(answers := {self._get_answer(number) for number in nearest}) > 1:
             return nearest
-        others = np.array([place for place in range(len(meanings)) if self._get_answer(place) not in answers], np.intp)
+        others = np.array(
+            [number for number in range(len(meanings)) if self._get_answer(number) not in answers], np.intp
+        )
         further: list[int] = others[np.argsort(-meanings[others])[:POOL]].tolist()
         return nearest + further
 
@@ -193,18 +197,25 @@ class Book:
         answer = self._get_answer(first[2])
         return next((each for each in others if self._get_answer(each[2]) != answer), None)
 
-    def _get_answer(self, place: int) -> str:
-        return self.entries[self.wordings[place].entry].answer
+    def _get_answer(self, number: int) -> str:
+        return self.entries[self.wordings[number].entry].answer
 
-    def _read_facts(self, place: int) -> Facts:
-        return read_facts(read(self.wordings[place].text).normalized_text)
+    def _read_facts(self, number: int) -> Facts:
+        return read_facts(read(self.wordings[number].text).normalized_text)
 
-    def _compute_shared_words(self, words: frozenset[str], length: float, place: int) -> float:
-        """Cosine of the words that two texts have, weighed by their rarity."""
-        both = self._compute_length(words & self.wordings[place].words)
-        return both / max(length * self._lengths[place], 1e-9)
+    def _compute_shared_words(self, words: frozenset[str], length: float, number: int) -> float:
+        """Returns the cosine of a text and a wording as bags of words, weighed by rarity, in [0, 1].
+
+        Args:
+            words: The text's words.
+            length: Their length, from `_compute_length`.
+            number: Of the wording.
+        """
+        both = self._compute_length(words & self.wordings[number].words)
+        return both / max(length * self._lengths[number], 1e-9)
 
     def _compute_length(self, words: Iterable[str]) -> float:
+        """Returns the sum of the squared weights of words; unknown words count as the rarest."""
         return sum(self._squares.get(word, self._unheard) for word in words)
 
 
@@ -215,8 +226,8 @@ def _score_nearness(scored: Scored) -> float:
 def list_wordings(entries: Sequence[CuratedEntry]) -> list[Wording]:
     """Returns all ways to ask, entry by entry."""
     return [
-        Wording(text, place, extract_terms(read(text).normalized_text))
-        for place, entry in enumerate(entries)
+        Wording(text, number, extract_terms(read(text).normalized_text))
+        for number, entry in enumerate(entries)
         for text in entry.wordings
     ]
 

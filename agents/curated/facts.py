@@ -41,7 +41,7 @@ def read_facts(text: str) -> Facts:
     """Returns the facts of a normalised wording."""
     folded = fold(text)
     units = extract_units(strip_question_words(folded))
-    return Facts(Polarity.from_text(folded), find_quantities(folded).said, find_codes(text), units)
+    return Facts(Polarity.from_text(folded), find_quantities(folded).stated, find_codes(text), units)
 
 
 def has_same_subject(one: Facts, other: Facts) -> bool:

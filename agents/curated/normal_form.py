@@ -23,8 +23,8 @@ def normalise_wording(text: str) -> str:
 def _keep_characters(text: str) -> Iterator[str]:
     last = ""  # of what was kept
     apart = False
-    for place, character in enumerate(text):
-        following = text[place + 1 : place + 2]
+    for index, character in enumerate(text):
+        following = text[index + 1 : index + 2]
         if character.isalnum():
             if apart and last.isdigit() and character.isdigit():
                 yield " "

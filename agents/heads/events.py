@@ -81,7 +81,7 @@ def _fill_frames(frames: Iterable[str]) -> list[str]:
     things, texts = _load_examples()["things"], []
     for frame in frames:
         first, count = crc32(frame.encode()), FILLINGS if "X" in frame else 1
-        texts += [frame.replace("X", things[(first + 7 * place) % len(things)]) for place in range(count)]
+        texts += [frame.replace("X", things[(first + 7 * number) % len(things)]) for number in range(count)]
     return texts
 
 

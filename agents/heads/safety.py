@@ -155,6 +155,6 @@ def _load_examples() -> dict[str, Danger | None]:
         for number, subject in enumerate(group["subjects"]):
             for name in kinds.keys() & group.keys():
                 frames = group[name]
-                for place in range(number * FRAMES, (number + 1) * FRAMES):
-                    told_of.setdefault(frames[place % len(frames)].format(subject), kinds[name])
+                for index in range(number * FRAMES, (number + 1) * FRAMES):
+                    told_of.setdefault(frames[index % len(frames)].format(subject), kinds[name])
     return told_of

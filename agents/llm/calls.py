@@ -95,7 +95,7 @@ class RecordedModel:
         note, failed = _NOTE.get(), None
         try:
             yield call
-        except GeneratorExit:  # whoever asked has heard enough
+        except GeneratorExit:  # the caller needs no more of the reply
             raise
         except BaseException as error:
             failed = error

@@ -76,7 +76,7 @@ async def enter_watches(watches: Sequence[StreamWatch]) -> AsyncIterator[Callabl
 
 
 class ChatModel(Protocol):
-    """Serves many requests at once, perhaps one after the other. Whoever opened it closes it once."""
+    """Serves many requests at once, perhaps one after the other. It is closed once, by its opener."""
 
     name: str
 

@@ -70,8 +70,8 @@ class Critic:
         )
         rules = self.prompts.get_template("verify")
         messages = [{"role": "system", "content": rules}, {"role": "user", "content": prompt}]
-        asked = self.prompts.build_messages("verify", "verify_reply", messages=messages, shape=_CRITIQUE)
-        return await self.model.complete(asked, self.seconds)
+        request = self.prompts.build_messages("verify", "verify_reply", messages=messages, shape=_CRITIQUE)
+        return await self.model.complete(request, self.seconds)
 
 
 def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique:

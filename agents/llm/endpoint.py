@@ -55,8 +55,8 @@ class EndpointModel:
         self.name = options.name
         self._options = options
         profile = PROFILES[options.profile or find_profile(options.base_url)]
-        told = {name: value for name, value in options.parameters.items() if name not in _SHAPING}
-        self._body = {"model": options.name, **profile.parameters(options.name, options.max_tokens), **told}
+        parameters = {name: value for name, value in options.parameters.items() if name not in _SHAPING}
+        self._body = {"model": options.name, **profile.parameters(options.name, options.max_tokens), **parameters}
         # The ways to ask for a shape that the endpoint has not refused.
         self._modes = list(Mode)
         self._shaping: dict[str, Any] | None = None
@@ -81,9 +81,9 @@ class EndpointModel:
         deadline = time.monotonic() + self._options.total
         async with enter_watches(watches) as see, release_place():
             for attempt in range(self._options.retries + 1):
-                started, asked = False, Usage(calls=1)
-                see(asked)
-                yield asked
+                started, usage = False, Usage(calls=1)
+                see(usage)
+                yield usage
                 try:
                     async with self._open_events(messages, headers, deadline) as events:
                         reader, ended = _ReplyReader(ThoughtFilter(within=self._thinks)), False
@@ -124,8 +124,14 @@ class EndpointModel:
             return read_first_call(choice["message"]) or self._read_whole(choice), usage
 
     def _read_whole(self, choice: Any) -> str:
-        """Returns the text of a reply that is not streamed. Raises TypeError, AttributeError, LookupError,
-        GenerationError.
+        """Returns the text of a reply that is not streamed, without the model's thoughts.
+
+        Args:
+            choice: The reply's first choice, as parsed from JSON.
+
+        Raises:
+            TypeError, AttributeError, LookupError: The choice has another shape than the interface promises.
+            GenerationError: The model broke off, or gave an answer that cannot be used.
         """
         message = choice["message"]
         self._thinks = self._thinks or has_headless_thoughts("" + (message.get("content") or ""))
@@ -148,8 +154,8 @@ class EndpointModel:
             except GenerationRejected as error:  # such an endpoint knows no such parameters
                 logger.bind(model=self.name).info("no probabilities of tokens: {}", error)
             else:
-                if told := read_alternatives(choice):
-                    return choose_by_probability(told, words), usage
+                if alternatives := read_alternatives(choice):
+                    return choose_by_probability(alternatives, words), usage
             self._tells_probabilities = False
         text, usage = await self.complete(messages, seconds)
         return choose_by_word(text, words), usage
@@ -264,11 +270,11 @@ class _ReplyReader:
         return [rest] if rest else []
 
     def _count_new_usage(self, source: Any) -> list[Part]:
-        told = _read_usage(source)
+        reported = _read_usage(source)
         more = Usage(
             0,
-            max(0, told.prompt_tokens - self._told.prompt_tokens),
-            max(0, told.completion_tokens - self._told.completion_tokens),
+            max(0, reported.prompt_tokens - self._told.prompt_tokens),
+            max(0, reported.completion_tokens - self._told.completion_tokens),
         )
         self._told += more
         return [more] if more != Usage() else []
@@ -277,8 +283,8 @@ class _ReplyReader:
 def _read_usage(reply: Any) -> Usage:
     usage = reply.get("usage") or {}
     cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or usage.get("prompt_cache_hit_tokens")
-    asked, written = (int(usage.get(name) or 0) for name in _COUNTS)
-    return Usage(0, asked, written, int(cached or 0))
+    prompt_tokens, completion_tokens = (int(usage.get(name) or 0) for name in _COUNTS)
+    return Usage(0, prompt_tokens, completion_tokens, int(cached or 0))
 
 
 def _read_retry_after(error: Any) -> float:

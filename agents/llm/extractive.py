@@ -53,12 +53,12 @@ class ExtractiveGenerator:
         if len(dict.fromkeys(answers)) < 2:  # questions that the same sentences answer are one
             await _write_quotes(answers[0] if answers else await self._quote_fragments(request), take)
             return
-        for place, quoted in enumerate(answers):
-            number = f"\n{place + 1}. " if place else "1. "
-            if quoted and answers.index(quoted) == place:
+        for index, quoted in enumerate(answers):
+            number = f"\n{index + 1}. " if index else "1. "
+            if quoted and answers.index(quoted) == index:
                 await _write_quotes(quoted, take, number)
             else:
-                take(Text(number + _explain_missing(request, answers, place)))
+                take(Text(number + _explain_missing(request, answers, index)))
         if not all(answers):
             take(Unanswered())
 
@@ -77,10 +77,10 @@ class ExtractiveGenerator:
         self, request: Request, fragments: Sequence[int] | None = None, most: int | None = None
     ) -> tuple[QuotedFragment, ...]:
         passages = build_passages(request, fragments)
-        near = await self._meaning.measure_closeness(request, passages) if self._meaning else {}
+        closeness = await self._meaning.measure_closeness(request, passages) if self._meaning else {}
         return tuple(
             QuotedFragment.from_quote(quote, request.get_chunk(quote.fragment).text)
-            for quote in self._selector.select_quotes(request, passages, near, most)
+            for quote in self._selector.select_quotes(request, passages, closeness, most)
         )
 
 
@@ -88,19 +88,19 @@ async def _write_quotes(quoted: Sequence[QuotedFragment], take: TakePiece, openi
     """Gives the quotes. opening: text before the first piece, in the same piece, since its language is
     detected by piece.
     """
-    for place, one in enumerate(quoted):
-        if place:
+    for index, one in enumerate(quoted):
+        if index:
             take(Text("\n"))
         for number, piece in enumerate(one.pieces):
             begins = opening.rstrip() + "\n\n" if opening and piece.startswith("| ") else opening
-            take(Text(piece if place or number else begins + piece))
+            take(Text(piece if index or number else begins + piece))
             await asyncio.sleep(0)  # a long reply must not hold up the other streams
         take(one.citation)
         take(Checked())
 
 
-def _explain_missing(request: Request, answers: Sequence[tuple[QuotedFragment, ...]], place: int) -> str:
+def _explain_missing(request: Request, answers: Sequence[tuple[QuotedFragment, ...]], number: int) -> str:
     """Returns the sentence for a question that nothing answers, or that an earlier answer answers too."""
-    if answers[place]:
-        return say("part_same", request.english, number=answers.index(answers[place]) + 1)
-    return say("part_not_found", request.english, seed=request.sub_requests[place].question)
+    if answers[number]:
+        return say("part_same", request.english, number=answers.index(answers[number]) + 1)
+    return say("part_not_found", request.english, seed=request.sub_requests[number].question)

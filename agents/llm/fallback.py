@@ -50,11 +50,11 @@ class FallbackGenerator:
         marked = _DegradationMarks()
         writers = self._writers if self._writes() else ()
         async with aclosing(Race(writers, request, self._patience.hedge)) as race:
-            left, end = self._patience.first, time.monotonic() + self._patience.total
+            remaining, end = self._patience.first, time.monotonic() + self._patience.total
             while True:
-                asked = time.monotonic()
-                winner = await race.wait_for_winner(min(left, end - asked))
-                left -= time.monotonic() - asked
+                started = time.monotonic()
+                winner = await race.wait_for_winner(min(remaining, end - started))
+                remaining -= time.monotonic() - started
                 for piece in (*race.spent, *marked.mark_failures(race.failures, winner)):
                     take(piece)
                 # The race adds to these lists while it goes on, so each piece is told once.
@@ -83,9 +83,9 @@ class _DegradationMarks:
     def mark_failures(self, failures: Iterable[tuple[int, GenerationError]], winner: Contender | None) -> list[Piece]:
         """Marks failures of writers that are better than the winner, and that the winner stands in for them."""
         found: list[Piece] = []
-        for place, error in failures:
-            if winner is None or place < winner.place:
-                logger.bind(place=place).opt(exception=error).warning("generator failed, trying the next")
+        for number, error in failures:
+            if winner is None or number < winner.place:
+                logger.bind(place=number).opt(exception=error).warning("generator failed, trying the next")
                 found += self._mark("budget" if isinstance(error, BudgetExhausted) else _LLM)
         if winner is not None and winner.place and not self._made:
             found += self._mark(_LLM)

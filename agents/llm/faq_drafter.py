@@ -60,8 +60,8 @@ class FaqDrafter:
         )
         rules = prompts.get_template("gap_draft")
         messages = [{"role": "system", "content": rules}, {"role": "user", "content": prompt}]
-        asked = prompts.build_messages("gap_draft", "gap_draft_material", messages=messages, shape=_DRAFT)
-        reply, _ = await self.model.complete(asked, self.seconds)
+        request = prompts.build_messages("gap_draft", "gap_draft_material", messages=messages, shape=_DRAFT)
+        reply, _ = await self.model.complete(request, self.seconds)
         fields = _DRAFT.read(reply)
         question, answer = join_lines(fields["question"]), fields["answer"].strip()
         known = set(_find_numbers("\n".join((*questions, staff, *fragments))))

@@ -74,7 +74,7 @@ class ModelFleet:
     """The first model that succeeds. One that fails after its first word is left to the caller, who may have passed the
     word on.
 
-    Whoever built the models closes them; `close` does so for those that have nobody else.
+    The builder of the models closes them; `close` does so for models that nobody else closes.
     """
 
     def __init__(self, models: Sequence[ChatModel]) -> None:
@@ -128,8 +128,8 @@ class ModelFleet:
             except GenerationError as error:
                 if model is self.models[-1] or time.monotonic() >= deadline:
                     raise
-                told = error.usage if isinstance(error, UnreadableReply) else None
-                spent += told or Usage(calls=1)
+                used = error.usage if isinstance(error, UnreadableReply) else None
+                spent += used or Usage(calls=1)
         raise GenerationUnavailable(f"{self.name}: no model")
 
     async def close(self) -> None:

@@ -91,10 +91,10 @@ class ServerProcess:
         stdin.flush()
         if not (reply := stdout.readline()):
             raise ValueError(f"进程意外结束，返回码 {self._process.wait()}")
-        told: dict[str, str] = json.loads(reply)
-        if "error" in told:
-            raise ValueError(told["error"])
-        return told
+        response: dict[str, str] = json.loads(reply)
+        if "error" in response:
+            raise ValueError(response["error"])
+        return response
 
 
 class _Running:

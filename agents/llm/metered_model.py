@@ -61,11 +61,11 @@ class MeteredModel:
         except CircuitOpen:
             raise
         except GenerationError as error:
-            told = None
+            used = None
             if isinstance(error, UnreadableReply):
-                told = error.usage
+                used = error.usage
                 self._meter.count_unreadable(error.provider, self.name)
-            self._meter.record_usage(self.name, told or Usage(calls=1))
+            self._meter.record_usage(self.name, used or Usage(calls=1))
             raise
         self._meter.record_usage(self.name, usage)
         return reply, usage

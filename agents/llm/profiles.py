@@ -73,7 +73,7 @@ class ModelProfile:
     tags: bool = False
 
     def is_thinking_model(self, model: str) -> bool:
-        """Whether the model's text may begin within thoughts, by its name."""
+        """Whether a model, judged by its name, may write its thoughts into the text without an opening tag."""
         return self.tags and _THINKS.search(model) is not None
 
 

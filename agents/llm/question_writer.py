@@ -30,8 +30,8 @@ class QuestionWriter:
         passage = f"{format_prompt_heading(chunk)}\n{format_prompt_text(chunk.text, MAX_PASSAGE_CHARS, chunk.layout)}"
         rules = self.prompts.get_template("calibration_questions")
         messages = [{"role": "system", "content": rules}, {"role": "user", "content": passage}]
-        asked = self.prompts.build_messages("calibration_questions", messages=messages)
-        reply, _ = await self.model.complete(asked, self.seconds)
+        prompt = self.prompts.build_messages("calibration_questions", messages=messages)
+        reply, _ = await self.model.complete(prompt, self.seconds)
         fields = read_object(reply, stated=str, missing=str)
         stated, missing = (join_lines(fields[name])[:MAX_QUESTION_CHARS] for name in ("stated", "missing"))
         if not stated or not missing:

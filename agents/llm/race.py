@@ -46,8 +46,8 @@ class Contender:
     `refused`: it says that there is no answer, and is not believed.
     """
 
-    def __init__(self, place: int, generator: Generator, request: Request) -> None:
-        self.place = place
+    def __init__(self, number: int, generator: Generator, request: Request) -> None:
+        self.place = number
         self.generator = generator
         self.begun: list[Piece] = []
         self.written = self.settled = self.refused = False
@@ -155,8 +155,8 @@ class Race:
         for contender in self._all:
             await contender.close()
 
-    def _start(self, place: int, generator: Generator) -> None:
-        contender = Contender(place, generator, self._request)
+    def _start(self, number: int, generator: Generator) -> None:
+        contender = Contender(number, generator, self._request)
         self._running.append(contender)
         self._all.append(contender)
 

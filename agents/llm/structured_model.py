@@ -35,8 +35,8 @@ def build_request_fields(mode: Mode, shape: Shape) -> dict[str, Any]:
     """Returns the fields of a request that ask for the shape, besides the prompt."""
     match mode:
         case Mode.SCHEMA:
-            told = {"name": shape.name, "strict": True, "schema": shape.schema}
-            return {FORMAT: {"type": mode.value, mode.value: told}}
+            declared = {"name": shape.name, "strict": True, "schema": shape.schema}
+            return {FORMAT: {"type": mode.value, mode.value: declared}}
         case Mode.OBJECT:
             return {FORMAT: {"type": mode.value}}
         case Mode.TOOL:
@@ -104,5 +104,5 @@ class StructuredModel:
     def _build_repair_messages(self, messages: Sequence[ChatMessage], reply: str, shape: Shape) -> PromptedMessages:
         text = self._prompts.fill("repair", fields="、".join(shape.fields))
         further = [{"role": "assistant", "content": reply[:SHOWN] or "…"}, {"role": "user", "content": text}]
-        asked = messages.prompts if isinstance(messages, PromptedMessages) else {}
-        return PromptedMessages([*messages, *further], asked, shape)
+        prompts = messages.prompts if isinstance(messages, PromptedMessages) else {}
+        return PromptedMessages([*messages, *further], prompts, shape)

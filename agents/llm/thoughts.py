@@ -38,9 +38,9 @@ class ThoughtFilter:
         thoughts.
         """
         self._pending += text
-        said = ""
+        outside = ""
         while tag := _TAG.search(self._pending):
-            said += self._drop_thoughts(self._pending[: tag.start()])
+            outside += self._drop_thoughts(self._pending[: tag.start()])
             self._pending = self._pending[tag.end() :]
             if tag[0].lower() in OPENING:
                 self._depth += not self._headless
@@ -51,7 +51,7 @@ class ThoughtFilter:
             self._headless = False
         kept = self._count_held_back()
         ready, self._pending = self._pending[: len(self._pending) - kept], self._pending[len(self._pending) - kept :]
-        return said + self._drop_thoughts(ready)
+        return outside + self._drop_thoughts(ready)
 
     def finish(self) -> str:
         """Returns what was held back as the possible beginning of a tag. Thoughts that never end are not shown."""

@@ -35,9 +35,9 @@ def choose_by_probability(alternatives: Sequence[tuple[str, float]], words: Word
     """
     chances = [_LEAST, _LEAST]
     for token, log_probability in alternatives:
-        for place, word in enumerate(words):
+        for index, word in enumerate(words):
             if token.strip().startswith(word[0]):
-                chances[place] += math.exp(log_probability)
+                chances[index] += math.exp(log_probability)
     if sum(chances) < _LIKELY:
         raise GenerationRejected(f"neither {words[0]} nor {words[1]} is likely")
     return math.log(chances[0] / chances[1])
@@ -45,8 +45,8 @@ def choose_by_probability(alternatives: Sequence[tuple[str, float]], words: Word
 
 def choose_by_word(reply: str, words: WordPair) -> float:
     """Returns CERTAIN for the first word, -CERTAIN for the second. Raises GenerationRejected."""
-    said = reply.strip().lstrip("“\"'「【*")
+    answer = reply.strip().lstrip("“\"'「【*")
     for word, odds in zip(words, (CERTAIN, -CERTAIN), strict=True):
-        if said.startswith(word[0]):
+        if answer.startswith(word[0]):
             return odds
     raise GenerationRejected(f"neither {words[0]} nor {words[1]}: {reply[:40]!r}")

@@ -110,7 +110,16 @@ class ModelGenerator:
     async def _settle_doubt(
         self, piece: Claimed | Doubt, request: Request, meant: PassageMeaning | None
     ) -> bool | ClaimMeaning | None:
-        """Embeds a claim, or lets the model answer a doubt."""
+        """Finds out what the reply's check cannot compute by itself.
+
+        Args:
+            piece: A claim whose meaning is needed, or a doubt that a model has to settle.
+            request: The question and its fragments.
+            meant: Embeds claims; None where no embedder is used.
+
+        Returns:
+            The vectors of a claim; whether the model objects to a doubtful claim; None where nobody can tell.
+        """
         if isinstance(piece, Claimed):
             return await meant.embed_claim(piece.claim) if meant is not None else None
         if self._objections is None:
@@ -146,9 +155,9 @@ class ModelGenerator:
 def _write_part(part: str | None, scanner: MarkScanner, reply: GroundedReply, *, cut: bool) -> Iterator[Pieces]:
     """Writes a part of the model's text into the reply; None ends it. cut: the text ended at a limit."""
     if part is not None:
-        yield from (reply.write_part(_convert_mark(said)) for said in scanner.scan_text(part))
+        yield from (reply.write_part(_convert_mark(piece)) for piece in scanner.scan_text(part))
         return
-    yield from (reply.write_part(said) for said in scanner.flush_rest())
+    yield from (reply.write_part(piece) for piece in scanner.flush_rest())
     yield reply.end_reply(cut=cut)
 
 
@@ -160,9 +169,9 @@ def _send_answer(pieces: Pieces, answer: bool | ClaimMeaning | None) -> Piece | 
         return None
 
 
-def _convert_mark(said: str | Mark) -> str | Mark:
+def _convert_mark(piece: str | Mark) -> str | Mark:
     """Returns a mark with the request's numbers; the prompt counts fragments from 1, and the page as 0."""
-    return said if isinstance(said, str) else Mark(tuple(number - 1 if number else PAGE for number in said.numbers))
+    return piece if isinstance(piece, str) else Mark(tuple(number - 1 if number else PAGE for number in piece.numbers))
 
 
 def format_prompt_heading(chunk: Chunk) -> str:
@@ -189,7 +198,7 @@ def _build_exchange(turn: Turn) -> LastExchange:
 
 def _build_history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
     for turn in turns:
-        said = strip_marks(turn.reply)[:MAX_HISTORY_CHARS]
-        if said and not turn.rows:
+        reply = strip_marks(turn.reply)[:MAX_HISTORY_CHARS]
+        if reply and not turn.rows:
             yield {"role": "user", "content": turn.utterance.original[:MAX_HISTORY_CHARS]}
-            yield {"role": "assistant", "content": said}
+            yield {"role": "assistant", "content": reply}

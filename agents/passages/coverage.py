@@ -24,7 +24,7 @@ class Coverage:
     """
 
     quoted: tuple[int, ...] = ()
-    left: int = 0
+    left_blocks: int = 0
     left_chars: int = 0
 
 
@@ -41,11 +41,11 @@ class PassagePart:
 def measure_coverage(text: str, layout: Layout | None, quotes: Sequence[str]) -> Coverage:
     """Measures what is quoted of a passage. quotes: verbatim; layout: None guesses it."""
     spans, marked = _mark_quoted(text, layout, quotes)
-    left = [span for span, quoted in zip(spans, marked, strict=True) if not quoted and span.kind not in _NOT_READ]
+    not_quoted = [span for span, quoted in zip(spans, marked, strict=True) if not quoted and span.kind not in _NOT_READ]
     return Coverage(
         tuple(number for number, quoted in enumerate(marked) if quoted),
-        len(left),
-        sum(len(text[span.start : span.end].strip()) for span in left),
+        len(not_quoted),
+        sum(len(text[span.start : span.end].strip()) for span in not_quoted),
     )
 
 
@@ -64,12 +64,12 @@ def _mark_quoted(text: str, layout: Layout | None, quotes: Sequence[str]) -> tup
     """Returns the blocks, and for each whether a sentence of it is quoted; a heading counts as the block below it."""
     spans = guess_spans(text) if layout is None else read_layout(layout)
     lines = [line for quote in quotes for line in quote.splitlines()]
-    said = {
+    quoted = {
         sentence.block.start
         for sentence in split_sentences(text, layout)
         if any(sentence.text in line for line in lines)
     }
-    marked = [span.start in said for span in spans]
+    marked = [span.start in quoted for span in spans]
     for number in range(len(spans) - 2, -1, -1):
         if spans[number].kind is BlockKind.HEADING:
             marked[number] = marked[number + 1]

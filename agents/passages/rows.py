@@ -41,8 +41,8 @@ def draw_rows(rows: Sequence[TableRow], columns: Container[str]) -> list[str]:
     rows have.
     """
     names = list(dict.fromkeys(name for row in rows for name in row.names if name in columns))
-    held = [{cell.name: cell.value for cell in row.cells} for row in rows]
-    return [draw_table(names, [[values.get(name, "") for name in names]]) for values in held]
+    cells = [{cell.name: cell.value for cell in row.cells} for row in rows]
+    return [draw_table(names, [[values.get(name, "") for name in names]]) for values in cells]
 
 
 def draw_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

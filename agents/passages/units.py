@@ -54,14 +54,14 @@ class Passage:
     def get_text_in_place(self, index: int) -> str:
         """Returns a sentence behind its heading, as it is embedded: 一年 says nothing, 保修期：一年 does.
 
-        Code has no sentences: what is said above it stands for all of its lines.
+        Code has no sentences: the text above it represents all of its lines.
         """
         heading = self.headings[index] or self.chunk.question or self.section
         sentence = self.sentences[index]
         if heading and sentence.block.kind is BlockKind.CODE:
             return heading
-        said = sentence.text_without_marker
-        return f"{heading}：{said}" if heading else said
+        text = sentence.text_without_marker
+        return f"{heading}：{text}" if heading else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,14 @@ def build_passage(fragment: int, chunk: Chunk) -> Passage:
     """Splits a fragment and leaves out what must not be quoted, and lines that only head others."""
     kept, total = split_quotable_sentences(chunk.text, chunk.layout)
     headings = _find_headings(kept)
-    said = [(sentence, heading) for sentence, heading in zip(kept, headings, strict=True) if heading is not None]
-    if not said:  # nothing but short lines
-        said = [(sentence, "") for sentence in kept]
-    return Passage(fragment, chunk, tuple(s for s, _ in said), tuple(heading for _, heading in said), total)
+    kept_sentences = [
+        (sentence, heading) for sentence, heading in zip(kept, headings, strict=True) if heading is not None
+    ]
+    if not kept_sentences:  # nothing but short lines
+        kept_sentences = [(sentence, "") for sentence in kept]
+    return Passage(
+        fragment, chunk, tuple(s for s, _ in kept_sentences), tuple(heading for _, heading in kept_sentences), total
+    )
 
 
 def list_quoted_headings(passage: Passage, quotes: Sequence[str]) -> tuple[str, ...]:
@@ -157,8 +161,11 @@ def _find_headings(sentences: tuple[Sentence, ...]) -> tuple[str | None, ...]:
             heading, group = line[0].text, line[0].block.group
             found.append(None)
             continue
-        asked = line[0].is_question and not line[0].is_marked_question and len(line) > 1
-        found += [None if asked else heading, *([line[0].text if asked else heading] * (len(line) - 1))]
+        question_first = line[0].is_question and not line[0].is_marked_question and len(line) > 1
+        found += [
+            None if question_first else heading,
+            *([line[0].text if question_first else heading] * (len(line) - 1)),
+        ]
     return tuple(found)
 
 

@@ -26,5 +26,5 @@ def generate_contrasts() -> Iterator[tuple[str, str]]:
         verb, noun = subject.split()
         for intent, frames in data["frames"].items():
             count = FRAMES.get(intent, 1)
-            for place in range(number * count, (number + 1) * count):
-                yield frames[place % len(frames)].format(v=verb, n=noun), intent
+            for index in range(number * count, (number + 1) * count):
+                yield frames[index % len(frames)].format(v=verb, n=noun), intent

@@ -52,8 +52,8 @@ def weigh_scores(scores: Mapping[str, float], closeness: float | None, suggested
     """Adds the other evidence to the scores of the head: nearness to the tenant's knowledge speaks against off-topic
     intents.
     """
-    near = NEUTRAL_CLOSENESS if closeness is None else min(max(closeness, CLOSENESS_RANGE[0]), CLOSENESS_RANGE[1])
-    against = CLOSENESS_WEIGHT * (near - NEUTRAL_CLOSENESS) + ENTITY_WEIGHT * bool(suggested)
+    nearness = NEUTRAL_CLOSENESS if closeness is None else min(max(closeness, CLOSENESS_RANGE[0]), CLOSENESS_RANGE[1])
+    against = CLOSENESS_WEIGHT * (nearness - NEUTRAL_CLOSENESS) + ENTITY_WEIGHT * bool(suggested)
     return {
         intent: score - against if intent in OFF_TOPIC else score + ENTITY_WEIGHT * (intent in suggested)
         for intent, score in scores.items()

@@ -54,8 +54,8 @@ class IntentHead:
     @property
     def version(self) -> str:
         """Identifies what it was fitted on: the same in every process that learnt the same sentences."""
-        told = repr([(anchor.text, sorted(anchor.intents), anchor.weight) for anchor in self.anchors.sentences])
-        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        anchors = repr([(anchor.text, sorted(anchor.intents), anchor.weight) for anchor in self.anchors.sentences])
+        return hashlib.sha256(anchors.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def unrelated(self) -> Matrix:

@@ -26,7 +26,7 @@ class Intent(StrEnum):
 # Nothing here is looked up; one of these holds alone.
 OFF_TOPIC = (Intent.CHITCHAT, Intent.IRRELEVANT, Intent.OUT_OF_SCOPE, Intent.NONSENSE)
 ON_TOPIC = tuple(intent for intent in Intent if intent not in OFF_TOPIC)
-# Whoever asks for a person, or is about to leave, is heard first.
+# A customer who asks for a person, or is about to leave, is answered first.
 PRECEDENCE = (
     Intent.HUMAN_REQUEST,
     Intent.HIGH_STAKES,

@@ -21,7 +21,7 @@ def draft_ticket(text: str, history: Sequence[Turn], english: bool) -> NewTicket
 
     english: language of the lines for what was said before.
     """
-    subject, said = extract_ticket_subject(text), text.strip()
+    subject, stripped = extract_ticket_subject(text), text.strip()
     before = [turn for turn in _list_turns_since_ticket(history) if _has_description(turn)][-MAX_TURNS:]
     if not subject:
         if not before:
@@ -29,7 +29,7 @@ def draft_ticket(text: str, history: Sequence[Turn], english: bool) -> NewTicket
         last = before[-1].utterance
         subject = extract_ticket_subject(last.expanded_text) or extract_ticket_subject(last.original)
     lines = [say("ticket_earlier", english, text=_cut_text(turn.utterance.original)) for turn in before]
-    description = "\n".join([*lines, said])
+    description = "\n".join([*lines, stripped])
     return NewTicket(
         subject, description[:MAX_DESCRIPTION_CHARS], detect_category(description), detect_priority(description)
     )
@@ -37,9 +37,11 @@ def draft_ticket(text: str, history: Sequence[Turn], english: bool) -> NewTicket
 
 def describe_ticket(text: str) -> NewTicket:
     """Drafts the ticket of a description that was asked for: the whole text is the description."""
-    said = text.strip()
-    subject = extract_ticket_subject(said) or said[:MAX_SUBJECT_CHARS]
-    return NewTicket(subject, said[:MAX_DESCRIPTION_CHARS], detect_category(said), detect_priority(said))
+    description = text.strip()
+    subject = extract_ticket_subject(description) or description[:MAX_SUBJECT_CHARS]
+    return NewTicket(
+        subject, description[:MAX_DESCRIPTION_CHARS], detect_category(description), detect_priority(description)
+    )
 
 
 def _list_turns_since_ticket(history: Sequence[Turn]) -> Sequence[Turn]:
@@ -54,9 +56,9 @@ def _list_turns_since_ticket(history: Sequence[Turn]) -> Sequence[Turn]:
 
 def _has_description(turn: Turn) -> bool:
     """Whether the customer described something: 好的 does not, nor does a question about a ticket."""
-    said = turn.utterance.reading
-    mere_word = said.reply is not None and not said.reply.text
-    about_ticket = said.has_ticket_reference or said.ticket_number
+    reading = turn.utterance.reading
+    mere_word = reading.reply is not None and not reading.reply.text
+    about_ticket = reading.has_ticket_reference or reading.ticket_number
     return not mere_word and bool(extract_ticket_subject(turn.utterance.original)) and not about_ticket
 
 

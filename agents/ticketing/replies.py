@@ -35,9 +35,9 @@ class TicketReplies:
         self.english = english
         self._zone = zone
 
-    def say(self, key: str, **values: str) -> str:
-        """Returns a sentence of the catalogue."""
-        return say(key, self.english, **values)
+    def say(self, sentence: str, **values: str) -> str:
+        """Returns the sentence of the catalogue with this key."""
+        return say(sentence, self.english, **values)
 
     def write_proposal(self, draft: NewTicket) -> str:
         """Returns all that would be submitted."""
@@ -48,9 +48,9 @@ class TicketReplies:
             lines.append(self.say("ticket_priority", text=self.say(_PRIORITIES[draft.priority])))
         return "\n".join([*lines, self.say("ticket_how_to_answer")])
 
-    def say_about(self, key: str, ticket: CustomerTicket | None) -> str:
-        """Returns a sentence of the catalogue about a ticket, or that there is none."""
-        return self.say(key, **self._build_values(ticket)) if ticket else self.say("ticket_not_found")
+    def say_about(self, sentence: str, ticket: CustomerTicket | None) -> str:
+        """Returns the sentence of the catalogue with this key, about a ticket; that there is none, without a ticket."""
+        return self.say(sentence, **self._build_values(ticket)) if ticket else self.say("ticket_not_found")
 
     def write_urged(self, ticket: CustomerTicket | None) -> str:
         """Returns the reply to a customer who urges; a finished ticket is only listed."""

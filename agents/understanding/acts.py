@@ -62,7 +62,10 @@ _MIN_MASHED = 4
 
 
 def detect_act(text: str) -> Act:
-    """Returns the act of a message; one that says more than one thing is a question or a statement."""
+    """Returns the dialogue act of a message.
+
+    ASKS or TELLS unless the whole message is nothing but one of the other acts: 谢谢 thanks, 谢谢，多少钱 asks.
+    """
     folded = fold(text).strip()
     words, spaced = _SPACE.sub("", folded), _SPACE.sub(" ", folded).strip()
     if not words or _REPEATED.fullmatch(words) or _is_mashed(words):
@@ -72,8 +75,8 @@ def detect_act(text: str) -> Act:
     if is_about_own_tickets(folded) or split_request(folded) == ():
         return Act.ASKS_TICKET
     plain = _SIGNS.sub("", folded).strip()
-    told = Act.ASKS if is_question(folded) else Act.TELLS
-    return next((act for act, pattern in _SMALL_TALK.items() if pattern.fullmatch(plain)), told)
+    default = Act.ASKS if is_question(folded) else Act.TELLS
+    return next((act for act, pattern in _SMALL_TALK.items() if pattern.fullmatch(plain)), default)
 
 
 def has_person_mention(text: str) -> bool:

@@ -67,30 +67,30 @@ def find_date_mentions(text: str, named: Sequence[str], today: date) -> tuple[Da
     named: its date entities.
     """
     found = [*_find_chinese_dates(text, named, today), *_find_english_dates(text, today)]
-    found.sort(key=lambda said: (said.start, -said.end))
+    found.sort(key=lambda mention: (mention.start, -mention.end))
     kept: list[DateMention] = []
-    for said in found:
-        if not kept or said.start >= kept[-1].end:
-            kept.append(_add_hour(text, said))
+    for mention in found:
+        if not kept or mention.start >= kept[-1].end:
+            kept.append(_add_hour(text, mention))
     return tuple(kept) or tuple(_find_hours(text, today))
 
 
 def remove_days(text: str, days: Sequence[DateMention]) -> str:
     """Removes the days of the calendar from a folded text; 周末 and 这个月 stay, since rules also name them."""
-    for said in reversed(days):
-        if re.search(r"\d", text[said.start : said.end]):
-            text = f"{text[: said.start]} {text[said.end :]}"
+    for mention in reversed(days):
+        if re.search(r"\d", text[mention.start : mention.end]):
+            text = f"{text[: mention.start]} {text[mention.end :]}"
     return " ".join(text.split())
 
 
 def _find_chinese_dates(text: str, named: Sequence[str], today: date) -> Iterator[DateMention]:
     for found in find_times(text, named, today):
-        said = found.get_text(text)
-        if day := find_exact_day(said, today):
+        written = found.get_text(text)
+        if day := find_exact_day(written, today):
             yield DateMention(found.start, found.end, day, day)
         elif found.period.start is not None and found.period.end is not None:
             following, last = found.period.following, found.period.end - DAY
-            any_year = bool(following or _CALENDAR.search(said)) and not _YEAR_SAID.search(said)
+            any_year = bool(following or _CALENDAR.search(written)) and not _YEAR_SAID.search(written)
             yield DateMention(found.start, found.end, found.period.start, last, any_year=any_year, following=following)
 
 
@@ -101,31 +101,31 @@ def _find_english_dates(text: str, today: date) -> Iterator[DateMention]:
                 yield DateMention(*match.span(), day, day, any_year="month" in match.groupdict() and not match["year"])
 
 
-def _parse_english_day(said: dict[str, str | None], today: date) -> date | None:
-    if word := said.get("word"):
+def _parse_english_day(groups: dict[str, str | None], today: date) -> date | None:
+    if word := groups.get("word"):
         return today + _WORDS[word] * DAY
-    if count := said.get("ago"):
+    if count := groups.get("ago"):
         number = _COUNTS.get(count) or int(count)
-        return today - timedelta(days=number * (7 if said["unit"] == "week" else 1))
-    if weekday := said.get("weekday"):
+        return today - timedelta(days=number * (7 if groups["unit"] == "week" else 1))
+    if weekday := groups.get("weekday"):
         monday = today - today.weekday() * DAY
-        steps = {"last": -7, "next": 7}.get(said["which"] or "", 0)
+        steps = {"last": -7, "next": 7}.get(groups["which"] or "", 0)
         day = monday + (_WEEKDAYS.index(weekday) + steps) * DAY
-        return day - 7 * DAY if said["which"] is None and day > today else day
-    year = int(said["year"] or today.year)
+        return day - 7 * DAY if groups["which"] is None and day > today else day
+    year = int(groups["year"] or today.year)
     try:
-        day = date(year, _MONTHS.index(str(said["month"])) + 1, int(str(said["day"])))
+        day = date(year, _MONTHS.index(str(groups["month"])) + 1, int(str(groups["day"])))
     except ValueError:
         return None
-    return move_back_months(day, 12) if not said["year"] and day.month > today.month else day
+    return move_back_months(day, 12) if not groups["year"] and day.month > today.month else day
 
 
-def _add_hour(text: str, said: DateMention) -> DateMention:
-    match = _CLOCK.match(text, said.end) if said.is_single_day else None
+def _add_hour(text: str, mention: DateMention) -> DateMention:
+    match = _CLOCK.match(text, mention.end) if mention.is_single_day else None
     hour = _parse_clock(match) if match else None
     if match is None or hour is None:
-        return said
-    return replace(said, end=match.end(), at=hour)
+        return mention
+    return replace(mention, end=match.end(), at=hour)
 
 
 def _find_hours(text: str, today: date) -> Iterator[DateMention]:

@@ -98,10 +98,10 @@ class EntityExtractor:
             span: entity
             for kind in self.kinds.values()
             if kind.codes
-            for span, entity in _find_codes(kind, folded)
+            for span, entity in _find_code_entities(kind, folded)
             if _claim_span(span, covered)
         }
-        rest = "".join(" " if place else character for place, character in zip(covered, folded, strict=True))
+        rest = "".join(" " if is_taken else character for is_taken, character in zip(covered, folded, strict=True))
         weak = {
             span: entity
             for kind in self.kinds.values()
@@ -164,8 +164,19 @@ def _find_entities(
             yield (start, end), Entity(kind.name, text, _VALUES[kind.value](text))
 
 
-def _find_codes(kind: Kind, folded: str) -> Iterator[tuple[tuple[int, int], Entity]]:
-    """Those with letters and two digits or more in one word: what a standard is called (WiFi6, USB 3.0) is none."""
+def _find_code_entities(kind: Kind, folded: str) -> Iterator[tuple[tuple[int, int], Entity]]:
+    """Finds the codes in a text that may be entities of a kind, whatever its patterns.
+
+    A code counts if it is one word with two digits or more, or with one digit behind the name of a maker or a series.
+    A point keeps it out, as does a blank: the names of standards and versions (WiFi6, USB 3.0) are no entities.
+
+    Args:
+        kind: The kind of the entities.
+        folded: The text, normalised; positions refer to it.
+
+    Yields:
+        Start and end of a code in the text, and the code as an entity.
+    """
     for code in find_codes(folded):
         digits = sum(map(str.isdigit, code.form))
         if not code.spaced and (digits > 1 or (digits and code.prefix)) and "." not in code.form:

@@ -25,10 +25,10 @@ def has_all_facts(original: str, rewritten: str) -> bool:
     H30 Pro).
     """
     before, after = fold(original), fold(rewritten)
-    held = find_codes(rewritten)
+    kept = find_codes(rewritten)
     return (
         Counter(_NUMBER.findall(before)) <= Counter(_NUMBER.findall(after))
-        and all(any(code.form in other.form for other in held) for code in find_codes(original))
+        and all(any(code.form in other.form for other in kept) for code in find_codes(original))
         and len(_NEGATION.findall(after)) >= len(_NEGATION.findall(before))
     )
 

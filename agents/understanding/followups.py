@@ -105,11 +105,11 @@ def _find_option(text: str, last: Turn) -> str | None:
     match = _ORDINAL.search(text) or re.search(r"第\s*([一二三四五六七八九1-9])", text)
     if match is None:
         return None
-    place = _NUMERALS.get(match.group(1)) or int(match.group(1))
+    number = _NUMERALS.get(match.group(1)) or int(match.group(1))
     offered = list(last.suggestions) or re.findall(r"^\s*\d+[.、)）]\s*(.+)$", last.reply, re.MULTILINE)
-    if place > len(offered):
+    if number > len(offered):
         return None
-    chosen = f"{text.rstrip('？?呢吧')} {_MARKER.sub('', offered[place - 1])}"
+    chosen = f"{text.rstrip('？?呢吧')} {_MARKER.sub('', offered[number - 1])}"
     return f"{strip_question_words(last.utterance.expanded_text)} {chosen}" if _is_clarification(last) else chosen
 
 

@@ -7,7 +7,7 @@ import re
 from knowledge.codes import find_first_code, replace_codes
 from knowledge.english import is_english
 
-# A message of so many Latin words is English by itself; OK or iPhone 15 is written by whoever speaks Chinese too.
+# A message of so many Latin words is English by itself; OK or iPhone 15 is written in Chinese too.
 SURE_WORDS = 2
 # A first message of one word is English from here: refund, unlike hi or VIP.
 LONE_LETTERS = 5

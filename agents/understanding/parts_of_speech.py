@@ -50,16 +50,16 @@ class MarkovModel:
         never: float,
     ) -> None:
         self.states = sorted(steps)
-        place = {state: index for index, state in enumerate(self.states)}
+        index_of = {state: index for index, state in enumerate(self.states)}
         self._start = np.array([start[state] for state in self.states])
-        self._steps = np.full((len(place), len(place)), -np.inf)
+        self._steps = np.full((len(index_of), len(index_of)), -np.inf)
         self._may_follow = np.zeros(self._steps.shape, dtype=bool)
         for state, following in steps.items():
             for other, chance in following.items():
-                self._steps[place[state], place[other]] = chance
-                self._may_follow[place[state], place[other]] = True
+                self._steps[index_of[state], index_of[other]] = chance
+                self._may_follow[index_of[state], index_of[other]] = True
         self._goes_on: NDArray[np.bool_] = np.any(self._may_follow, axis=1)
-        self._states_of, self._place = states_of, place
+        self._states_of, self._place = states_of, index_of
         self._emitted, self._never = emitted, never
         self._of = lru_cache(CHARACTERS)(self._look_up_character)
 
@@ -112,11 +112,11 @@ def _load_tagger() -> Any:
         def _POSTokenizer__cut(self, sentence: str) -> Iterator[Any]:  # noqa: N802
             begin = end = 0
             found = chances.find_likeliest_states(sentence)
-            for place, (position, tag) in enumerate(found):
+            for number, (position, tag) in enumerate(found):
                 if position in "BS":
-                    begin = place
+                    begin = number
                 if position in "ES":
-                    end = place + 1
+                    end = number + 1
                     yield posseg.pair(sentence[begin:end], tag)
             if end < len(sentence):
                 yield posseg.pair(sentence[end:], found[end][1])

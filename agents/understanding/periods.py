@@ -50,8 +50,8 @@ def build_month_part(first: date, part: str) -> Period:
 
 def move_back_months(day: date, months: int) -> date:
     """Returns the same day of an earlier month, or that month's last day."""
-    place = day.year * 12 + day.month - 1 - months
-    year, month = place // 12, place % 12 + 1
+    months_since = day.year * 12 + day.month - 1 - months
+    year, month = months_since // 12, months_since % 12 + 1
     last = (date(year + month // 12, month % 12 + 1, 1) - DAY).day
     return date(year, month, min(day.day, last))
 

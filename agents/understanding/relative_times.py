@@ -37,7 +37,7 @@ _QUARTER = re.compile(r"(?P<which>上|这|本|下)个?季度")
 _DAY_OF_MONTH = re.compile(rf"(?P<day>{NUMBER})号")
 _DAYS = {"大前天": 3, "前天": 2, "昨": 1, "今": 0, "刚才": 0, "明": -1, "后天": -2}
 _STEPS = {"上上": 2, "上": 1, "这": 0, "本": 0, "当": 0, "": 0, "下": -1, "下下": -2}
-_WEEKDAYS = {character: place for place, character in enumerate("一二三四五六日")} | {"天": 6}
+_WEEKDAYS = {character: weekday for weekday, character in enumerate("一二三四五六日")} | {"天": 6}
 _MONTHS = {"月": 1, "季度": 3, "年": 12}
 
 
@@ -129,15 +129,15 @@ def _parse_recent(text: str, today: date) -> Period | None:
     match = _RECENT.fullmatch(text)
     if match is None:
         return None
-    said, unit = match["n"], match["unit"]
-    if said == "半":
+    count, unit = match["n"], match["unit"]
+    if count == "半":
         start = move_back_months(today, 6) if unit == "年" else today - timedelta(days=15)
     elif unit in _MONTHS:
-        start = _go_back(today, 3 if said == "几" else int(parse_amount(said)), unit)
-    elif said == "几":
+        start = _go_back(today, 3 if count == "几" else int(parse_amount(count)), unit)
+    elif count == "几":
         start = today - timedelta(days=A_FEW * (1 if unit in "天日" else 3) - 1)
     else:
-        start = _go_back(today, int(parse_amount(said)), unit) + DAY * (unit in "天日")
+        start = _go_back(today, int(parse_amount(count)), unit) + DAY * (unit in "天日")
     return Period(start, today + DAY)
 
 

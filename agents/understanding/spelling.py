@@ -9,9 +9,9 @@ from knowledge.spelling import BaseSpeller
 
 async def correct_spelling(speller: BaseSpeller, utterance: Utterance) -> Utterance:
     """Returns the utterance with its typos corrected in a rewrite. The original is searched as well."""
-    asked = utterance.searched_text
-    corrected = await correct_text(speller, asked)
-    return utterance if corrected == asked else utterance.add_rewrite(corrected, RewriteKind.SPELLING)
+    text = utterance.searched_text
+    corrected = await correct_text(speller, text)
+    return utterance if corrected == text else utterance.add_rewrite(corrected, RewriteKind.SPELLING)
 
 
 async def correct_text(speller: BaseSpeller, text: str) -> str:

@@ -80,23 +80,23 @@ def _split_sentences(text: str) -> tuple[str, ...]:
     sentences = _SENTENCE.findall(text)
     last = len(sentences) - 1
     parts: list[str] = []
-    told = ""
+    statements = ""
     asking = 0
-    for place, sentence in enumerate(sentences):
+    for index, sentence in enumerate(sentences):
         asks = _is_marked_question(sentence) or (
-            place == last and _is_asking(sentence) and bool(detect_answer_types(sentence))
+            index == last and _is_asking(sentence) and bool(detect_answer_types(sentence))
         )
         asking += len(sentence) * asks
         if asks and _has_content(sentence) and not (parts and _GOES_ON.match(sentence)):
-            parts.append((told + sentence).strip())
-            told = ""
+            parts.append((statements + sentence).strip())
+            statements = ""
         elif asks and parts:
             parts[-1] += sentence.strip()
         else:
-            told += sentence
+            statements += sentence
     if len(parts) < 2 or asking < ASKING_SHARE * len(text):
         return ()
-    parts[-1] += told.strip()
+    parts[-1] += statements.strip()
     return tuple(dict.fromkeys(parts))
 
 
@@ -105,8 +105,8 @@ def _split_each(text: str) -> tuple[str, ...]:
     match = _EACH.fullmatch(text.strip())
     if match is None or _AND.search(match["one"] + match["other"]):
         return ()
-    asked = f"的{match['of']}{match['asked']}" if match["of"] else match["asked"]
-    return match["one"] + asked, match["other"] + asked
+    question = f"的{match['of']}{match['asked']}" if match["of"] else match["asked"]
+    return match["one"] + question, match["other"] + question
 
 
 def _is_marked_question(sentence: str) -> bool:

@@ -90,19 +90,19 @@ def find_times(text: str, named: Sequence[str], today: date) -> list[TimeMention
 def _merge_times(text: str, places: Sequence[TimeMention]) -> list[TimeMention]:
     """Merges times that make one period together."""
     merged: list[TimeMention] = []
-    for place in places:
-        if merged and (stretch := _join_periods(text, merged[-1], place)):
-            merged[-1] = replace(merged[-1], end=place.end, period=stretch)
+    for span in places:
+        if merged and (stretch := _join_periods(text, merged[-1], span)):
+            merged[-1] = replace(merged[-1], end=span.end, period=stretch)
         else:
-            merged.append(place)
+            merged.append(span)
     return merged
 
 
 def _parse_places(text: str, spans: Sequence[tuple[int, int]], today: date) -> list[TimeMention]:
     found = []
     for start, end in spans:
-        said = text[start:end]
-        if (stretch := parse_period(_BARE.get(said, said), today)) is not None:
+        text_part = text[start:end]
+        if (stretch := parse_period(_BARE.get(text_part, text_part), today)) is not None:
             found.append(TimeMention(start, end, stretch))
     return found
 

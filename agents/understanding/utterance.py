@@ -23,7 +23,7 @@ class RewriteKind(StrEnum):
     PAGE = "page"
     # What a language model read in it.
     MODEL = "model"
-    # What an earlier turn was kept with, whoever wrote it.
+    # The one that an earlier turn was stored with, by whatever it was made.
     KEPT = "kept"
 
 

@@ -41,7 +41,7 @@ class Assertion:
     that; outer: headings and lead-in; group: assertions of one table or list have the same; column: of a table.
     """
 
-    said: Statement
+    statement: Statement
     key: str
     value: Statement
     outer: Statement
@@ -61,12 +61,12 @@ class ConditionCheck:
     def __init__(self, chunks: Iterable[Chunk], question: str) -> None:
         """question: what it says may be left out."""
         self._assertions = [assertion for chunk in chunks for assertion in extract_assertions(chunk)]
-        self._frequency = Counter(pair for each in self._assertions for pair in each.said.pairs)
-        self._asked = Statement(fold(question))
+        self._frequency = Counter(pair for each in self._assertions for pair in each.statement.pairs)
+        self._question = Statement(fold(question))
 
     @cached_property
     def _numbers(self) -> frozenset[Quantity]:
-        return frozenset().union(*(each.said.numbers.known for each in self._assertions))
+        return frozenset().union(*(each.statement.numbers.known for each in self._assertions))
 
     def compute_features(self, claim: Statement) -> dict[str, float]:
         """Computes shares in [0, 1] of the nearest assertion and the claim, and counts; empty where nothing is
@@ -81,53 +81,59 @@ class ConditionCheck:
         """
         if not self._assertions:
             return {}
-        sides = _ClaimWithQuestion(claim, self._asked)
-        likely = nlargest(LIKELY, self._assertions, key=lambda each: self._weigh_pairs(claim.pairs & each.said.pairs))
+        sides = _ClaimWithQuestion(claim, self._question)
+        likely = nlargest(
+            LIKELY, self._assertions, key=lambda each: self._weigh_pairs(claim.pairs & each.statement.pairs)
+        )
         nearest = max(likely, key=lambda each: self._score_nearness(sides, each))
         known = sides.pairs | nearest.outer.pairs
-        ordered = nearest.said.ordered_pairs
-        last = max((place for place, pair in enumerate(ordered) if pair in claim.pairs), default=len(ordered))
+        ordered = nearest.statement.ordered_pairs
+        last = max((index for index, pair in enumerate(ordered) if pair in claim.pairs), default=len(ordered))
         return {
-            "said": self._compute_share(claim.pairs & nearest.said.pairs, claim.pairs),
-            "headed": self._compute_share((claim.pairs & nearest.outer.pairs) - nearest.said.pairs, claim.pairs),
-            "unsaid": self._compute_share(nearest.said.pairs - known, nearest.said.pairs),
-            "unsaid_after": self._compute_share(frozenset(ordered[last + 1 :]) - known, nearest.said.pairs),
+            "said": self._compute_share(claim.pairs & nearest.statement.pairs, claim.pairs),
+            "headed": self._compute_share((claim.pairs & nearest.outer.pairs) - nearest.statement.pairs, claim.pairs),
+            "unsaid": self._compute_share(nearest.statement.pairs - known, nearest.statement.pairs),
+            "unsaid_after": self._compute_share(frozenset(ordered[last + 1 :]) - known, nearest.statement.pairs),
             "key_unsaid": self._measure_unsaid_key(sides, nearest),
             "subject_new": self._compute_share(
-                _find_subject_pairs(claim, nearest) - nearest.outer.pairs - self._asked.pairs, claim.pairs
+                _find_subject_pairs(claim, nearest) - nearest.outer.pairs - self._question.pairs, claim.pairs
             ),
             **self._compute_facts(sides, nearest),
         }
 
     def _compute_facts(self, sides: _ClaimWithQuestion, nearest: Assertion) -> dict[str, float]:
         claim, known = sides.claim, sides.find_outer_numbers(nearest)
-        numbers = claim.numbers.said
-        elsewhere = sum(not is_known(each, nearest.said.numbers.known | known) for each in numbers)
+        numbers = claim.numbers.stated
+        elsewhere = sum(not is_known(each, nearest.statement.numbers.known | known) for each in numbers)
         unknown = sum(not is_known(each, self._numbers | known) for each in numbers)
-        opposed = is_contradiction(claim.polarity, nearest.said.polarity)
+        opposed = is_contradiction(claim.polarity, nearest.statement.polarity)
         return {
             "numbers_elsewhere": elsewhere / max(len(numbers), 1),
             "numbers_unknown": unknown / max(len(numbers), 1),
-            "numbers_unsaid": float(sum(not is_known(each, sides.numbers) for each in nearest.said.numbers.said)),
-            "names_new": float(len(claim.latin - nearest.said.latin - nearest.outer.latin - self._asked.latin)),
+            "numbers_unsaid": float(
+                sum(not is_known(each, sides.numbers) for each in nearest.statement.numbers.stated)
+            ),
+            "names_new": float(len(claim.latin - nearest.statement.latin - nearest.outer.latin - self._question.latin)),
             "contradicts": float(opposed),
-            "negations": float(abs(len(claim.polarity.negations) - len(nearest.said.polarity.negations))),
+            "negations": float(abs(len(claim.polarity.negations) - len(nearest.statement.polarity.negations))),
         }
 
     def _score_nearness(self, sides: _ClaimWithQuestion, assertion: Assertion) -> float:
         claim = sides.claim
-        said = self._compute_share(claim.pairs & assertion.said.pairs, claim.pairs)
-        outer = self._compute_share((claim.pairs & assertion.outer.pairs) - assertion.said.pairs, claim.pairs)
+        stated = self._compute_share(claim.pairs & assertion.statement.pairs, claim.pairs)
+        outer = self._compute_share((claim.pairs & assertion.outer.pairs) - assertion.statement.pairs, claim.pairs)
         facts = [
-            is_known(each, assertion.said.numbers.known | sides.find_outer_numbers(assertion))
-            for each in claim.numbers.said
+            is_known(each, assertion.statement.numbers.known | sides.find_outer_numbers(assertion))
+            for each in claim.numbers.stated
         ]
-        facts += [each in assertion.said.latin | assertion.outer.latin | self._asked.latin for each in claim.latin]
+        facts += [
+            each in assertion.statement.latin | assertion.outer.latin | self._question.latin for each in claim.latin
+        ]
         right = sum(facts) / len(facts) if facts else 1.0
-        opposite = is_contradiction(claim.polarity, assertion.said.polarity)
-        key = 0.3 * (1 - self._measure_unsaid(sides, assertion.keys)) if assertion.keys else 0.0
-        unsaid = self._compute_share(assertion.said.pairs - sides.pairs, assertion.said.pairs)
-        return said + 0.5 * outer + 0.7 * right - 0.4 * opposite + key - 0.15 * unsaid
+        opposite = is_contradiction(claim.polarity, assertion.statement.polarity)
+        key_score = 0.3 * (1 - self._measure_unsaid(sides, assertion.keys)) if assertion.keys else 0.0
+        unsaid = self._compute_share(assertion.statement.pairs - sides.pairs, assertion.statement.pairs)
+        return stated + 0.5 * outer + 0.7 * right - 0.4 * opposite + key_score - 0.15 * unsaid
 
     def _measure_unsaid_key(self, sides: _ClaimWithQuestion, nearest: Assertion) -> float:
         """Returns the unsaid share of the key of an assertion, where others differ for other keys; else 0."""
@@ -147,7 +153,7 @@ class ConditionCheck:
             total, got = self._weigh_pairs(key.pairs), self._weigh_pairs(key.pairs & sides.pairs)
         elif characters := _HAN.findall(key.numbers.rest):
             total, got = 2.0, 2.0 * sum(each in sides.text for each in characters) / len(characters)
-        for number in key.numbers.said:
+        for number in key.numbers.stated:
             total, got = total + 2, got + 2 * is_known(number, sides.numbers)
         for name in key.latin:
             total, got = total + 3, got + 3 * (name in sides.latin)
@@ -167,26 +173,26 @@ class _ClaimWithQuestion:
     """What claim and question say together."""
 
     claim: Statement
-    asked: Statement
+    question: Statement
 
     @cached_property
     def pairs(self) -> frozenset[str]:
-        return self.claim.pairs | self.asked.pairs
+        return self.claim.pairs | self.question.pairs
 
     @cached_property
     def text(self) -> str:
-        return self.claim.text + self.asked.text
+        return self.claim.text + self.question.text
 
     @cached_property
     def numbers(self) -> frozenset[tuple[str, str]]:
-        return self.claim.numbers.known | self.asked.numbers.known
+        return self.claim.numbers.known | self.question.numbers.known
 
     @cached_property
     def latin(self) -> frozenset[str]:
-        return self.claim.latin | self.asked.latin
+        return self.claim.latin | self.question.latin
 
     def find_outer_numbers(self, assertion: Assertion) -> frozenset[tuple[str, str]]:
-        return assertion.outer.numbers.known | self.asked.numbers.known
+        return assertion.outer.numbers.known | self.question.numbers.known
 
 
 @lru_cache(maxsize=1024)
@@ -205,8 +211,10 @@ def _extract_from_sentence(sentence: Sentence, outer: Statement, chunk: str) -> 
     if sentence.is_row:
         (_, key), *cells = sentence.block.cells
         for column, value in cells:
-            said, group = Statement(fold(f"{key} {column}：{value}")), (chunk, sentence.block.group)
-            yield Assertion(said, fold(key).strip(), Statement(fold(value)), outer, group, fold(column), sentence.line)
+            statement, group = Statement(fold(f"{key} {column}：{value}")), (chunk, sentence.block.group)
+            yield Assertion(
+                statement, fold(key).strip(), Statement(fold(value)), outer, group, fold(column), sentence.line
+            )
         return
     for segment in filter(None, map(str.strip, _SEGMENT.split(sentence.text_without_marker))):
         keyed = _KEYED.fullmatch(segment)
@@ -223,14 +231,15 @@ def _is_continuation(first: Assertion, second: Assertion) -> bool:
 
 
 def _join_assertions(first: Assertion, second: Assertion) -> Assertion:
-    said, value = (
-        Statement(f"{one.text};{other.text}") for one, other in ((first.said, second.said), (first.value, second.value))
+    statement, value = (
+        Statement(f"{one.text};{other.text}")
+        for one, other in ((first.statement, second.statement), (first.value, second.value))
     )
-    return Assertion(said, first.key, value, first.outer, first.group, line=first.line)
+    return Assertion(statement, first.key, value, first.outer, first.group, line=first.line)
 
 
 def _find_subject_pairs(claim: Statement, nearest: Assertion) -> frozenset[str]:
     """Returns the pairs of a claim before the first that the assertion has too; all where it has none."""
     ordered = claim.ordered_pairs
-    first = next((place for place, pair in enumerate(ordered) if pair in nearest.said.pairs), len(ordered))
+    first = next((index for index, pair in enumerate(ordered) if pair in nearest.statement.pairs), len(ordered))
     return frozenset(ordered[:first])

@@ -77,12 +77,12 @@ class Statement:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.pairs or self.latin or self.numbers.said)
+        return not (self.pairs or self.latin or self.numbers.stated)
 
     @property
     def is_announcement(self) -> bool:
         """Whether it is a lead-in or question without numbers and codes, whose content follows."""
-        has_facts = self.numbers.said or any(character.isdigit() for name in self.latin for character in name)
+        has_facts = self.numbers.stated or any(character.isdigit() for name in self.latin for character in name)
         return self.text.endswith((":", "?")) and not has_facts
 
     @property
@@ -128,7 +128,7 @@ class FragmentEvidence:
         strange = claim.pairs - span.words - self.named.pairs
         return any(strange & row.pairs for row in rows)
 
-    def has_swapped_condition(self, claim: Statement, span: Statement, asked: Statement) -> bool:
+    def has_swapped_condition(self, claim: Statement, span: Statement, question: Statement) -> bool:
         """Whether a clause of a claim has the condition of another side of a semicolon in the place of that of its own:
         the 无理由 of one with the 云笙承担 of the other.
         """
@@ -137,9 +137,9 @@ class FragmentEvidence:
             return False
         for clause in map(Statement, split_clauses(claim.text)):
             own, condition = max(sides, key=lambda side: clause.compute_coverage(side[0].words))
-            if condition.compute_coverage(clause.pairs | self.named.pairs | asked.pairs) >= MIN_CONDITION:
+            if condition.compute_coverage(clause.pairs | self.named.pairs | question.pairs) >= MIN_CONDITION:
                 continue
-            strange = clause.pairs - own.pairs - self.named.pairs - asked.pairs
+            strange = clause.pairs - own.pairs - self.named.pairs - question.pairs
             if any(strange & lead.pairs for side, lead in sides if side is not own):
                 return True
         return False
@@ -163,8 +163,10 @@ class FragmentEvidence:
 def _build_evidence(text: str, layout: Layout | None, named: str) -> FragmentEvidence:
     sentences = split_quotable_sentences(text, layout)[0]
     quotes = tuple(sentence.text.strip() for sentence in sentences)
-    said = tuple(Statement(fold(quote)) for quote in quotes)
-    return FragmentEvidence(Statement(fold(named)), quotes, said, tuple(sentence.is_row for sentence in sentences))
+    statements = tuple(Statement(fold(quote)) for quote in quotes)
+    return FragmentEvidence(
+        Statement(fold(named)), quotes, statements, tuple(sentence.is_row for sentence in sentences)
+    )
 
 
 def build_evidence(chunk: Chunk) -> FragmentEvidence:

@@ -36,8 +36,8 @@ class MarkScanner:
 
     def flush_rest(self) -> list[str | Mark]:
         """Returns what was held back and did not become a mark."""
-        held, self._held = self._held, ""
-        return [held] if held else []
+        pending, self._held = self._held, ""
+        return [pending] if pending else []
 
 
 def strip_marks(text: str) -> str:

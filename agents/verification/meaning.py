@@ -14,14 +14,17 @@ NEXT = 3
 
 @dataclass(frozen=True, slots=True)
 class ClaimMeaning:
-    """Vectors of length 1 each. sentences: of the passages, shape (sentences, dimension), at least one, and
-    `fragments` of which each is; claim: alone; asked: behind its question; clauses: of it, none where it is one.
+    """Vectors of length 1 each.
+
+    sentences: of the passages, shape (sentences, dimension), at least one; fragments: the number of the fragment that
+    each sentence is from. claim: of the claim alone; with_question: of the claim behind its question; clauses: of the
+    claim's clauses, none where it is a single one.
     """
 
     sentences: Matrix
     fragments: tuple[int, ...]
     claim: Vector
-    asked: Vector
+    with_question: Vector
     clauses: Matrix
 
     def compute_features(self) -> dict[str, float]:
@@ -31,17 +34,17 @@ class ClaimMeaning:
         is nearer than sentences are on average, margin: than the next ones. clause_least: of the clause that is
         farthest from all; clause_apart: by how much a clause is nearer to another sentence than to that of the claim.
         """
-        own, asked = self.sentences @ self.claim, self.sentences @ self.asked
-        nearest = int(asked.argmax())
+        own, to_question = self.sentences @ self.claim, self.sentences @ self.with_question
+        nearest = int(to_question.argmax())
         ranked = np.sort(own)[::-1]
         clauses = self.clauses @ self.sentences.T if len(self.clauses) else own[None]
         return {
             "own": float(ranked[0]),
-            "asked": float(asked[nearest]),
+            "asked": float(to_question[nearest]),
             "own_above": float(ranked[0] - own.mean()),
-            "asked_above": float(asked[nearest] - asked.mean()),
+            "asked_above": float(to_question[nearest] - to_question.mean()),
             "margin": float(ranked[0] - ranked[1 : NEXT + 1].mean()) if len(ranked) > NEXT else 0.0,
-            "gain": float(own[nearest] - asked[nearest]),
+            "gain": float(own[nearest] - to_question[nearest]),
             "clause_least": float(clauses.max(axis=1).min()),
             "clause_here": float(clauses[:, nearest].min()),
             "clause_apart": float((clauses.max(axis=1) - clauses[:, nearest]).max()),
@@ -50,4 +53,4 @@ class ClaimMeaning:
     @property
     def nearest_fragment(self) -> int:
         """The fragment of the sentence nearest to the claim behind its question."""
-        return self.fragments[int((self.sentences @ self.asked).argmax())]
+        return self.fragments[int((self.sentences @ self.with_question).argmax())]

@@ -97,27 +97,27 @@ class Polarity:
         return cls(text + folded[start:], tuple(negations), concepts, frozenset(turned), _find_answer(folded))
 
 
-def is_contradiction(claim: Polarity, said: Polarity) -> bool:
-    """Whether `said`, which speaks of the same, says the opposite of a claim.
+def is_contradiction(claim: Polarity, statement: Polarity) -> bool:
+    """Whether a statement about the same subject says the opposite of a claim.
 
     Negations are compared where the two texts run in parallel; one that stands by words which the other does not have
     decides nothing. A concept that the other side only names with the opposite sign decides.
     """
     for concept, sign in claim.concepts:
-        if (concept, not sign) in said.concepts and (concept, sign) not in said.concepts:
+        if (concept, not sign) in statement.concepts and (concept, sign) not in statement.concepts:
             return True
-    if claim.answers is not None and said.answers is not None and claim.answers != said.answers:
+    if claim.answers is not None and statement.answers is not None and claim.answers != statement.answers:
         return True
-    matcher = SequenceMatcher(None, claim.text, said.text, autojunk=False)
+    matcher = SequenceMatcher(None, claim.text, statement.text, autojunk=False)
     for tag, start, end, other_start, other_end in matcher.get_opcodes():
-        if start in claim.turned or other_start in said.turned:
+        if start in claim.turned or other_start in statement.turned:
             continue
-        if tag == "replace" and _is_opposite(claim.text[start:end], said.text[other_start:other_end]):
+        if tag == "replace" and _is_opposite(claim.text[start:end], statement.text[other_start:other_end]):
             return True
     blocks = matcher.get_matching_blocks()
     there = {block.a + step: block.b + step for block in blocks for step in range(block.size)}
     back = {other: own for own, other in there.items()}
-    return _has_unmatched_negation(claim, said, there) or _has_unmatched_negation(said, claim, back)
+    return _has_unmatched_negation(claim, statement, there) or _has_unmatched_negation(statement, claim, back)
 
 
 def _has_unmatched_negation(one: Polarity, other: Polarity, there: dict[int, int]) -> bool:
@@ -132,11 +132,13 @@ def _has_unmatched_negation(one: Polarity, other: Polarity, there: dict[int, int
             mapped = there[at - 1] + 1
         if mapped is None:
             continue
-        near = [negation for negation in free if mapped - REACH <= negation <= mapped + 1]
-        near = near or [negation for negation in free if mapped < negation <= mapped + AFTER and other.is_end(negation)]
-        if not near:
+        nearby = [negation for negation in free if mapped - REACH <= negation <= mapped + 1]
+        nearby = nearby or [
+            negation for negation in free if mapped < negation <= mapped + AFTER and other.is_end(negation)
+        ]
+        if not nearby:
             return True
-        free.remove(min(near, key=lambda negation: abs(negation - mapped)))
+        free.remove(min(nearby, key=lambda negation: abs(negation - mapped)))
     return False
 
 

@@ -78,11 +78,11 @@ _SPAN = re.compile(r"\s*(?:~|-|–|—|到|至|或|、|/)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Quantities:
-    """`said`: as a claim has to be found; `known`: what a text that says so also says (the year of a date); `rest`:
+    """`stated`: as a claim has to be found; `known`: what a text that says so also says (the year of a date); `rest`:
     the text without them.
     """
 
-    said: frozenset[Quantity]
+    stated: frozenset[Quantity]
     known: frozenset[Quantity]
     rest: str
 
@@ -92,18 +92,18 @@ def find_quantities(folded: str) -> Quantities:
     text = convert_numerals(
         _PERCENT.sub(lambda match: _evaluate_numeral(match.group(1).replace("点", ".")) + "%", folded)
     )
-    said: set[Quantity] = set()
+    stated: set[Quantity] = set()
     known: set[Quantity] = set()
     for pattern in _DATES:
         for match in pattern.finditer(text):
             whole, parts = _parse_date(match)
-            said.add(whole)
+            stated.add(whole)
             known |= {whole, *parts}
         text = pattern.sub(" ; ", text)
-    said |= {_parse_time(match) for match in _TIME.finditer(text)}
+    stated |= {_parse_time(match) for match in _TIME.finditer(text)}
     text = _TIME.sub(" ; ", text)
-    said |= set(_find_plain_numbers(text))
-    return Quantities(frozenset(said), frozenset(known | said), _NUMBER.sub(" ", text))
+    stated |= set(_find_plain_numbers(text))
+    return Quantities(frozenset(stated), frozenset(known | stated), _NUMBER.sub(" ", text))
 
 
 def convert_numerals(folded: str) -> str:

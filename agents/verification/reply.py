@@ -128,16 +128,16 @@ class GroundedReply:
     def _add_text(self, text: str) -> Pieces:
         """Adds text to the claim; white space waits for what follows, since a mark belongs before it."""
         text = self._gap + text
-        said = text.rstrip()
-        self._gap = text[len(said) :]
-        if not said:
+        stripped = text.rstrip()
+        self._gap = text[len(stripped) :]
+        if not stripped:
             return
-        if self._claim.has_final_stop and said[0].isspace() and said.lstrip()[0].isupper():
+        if self._claim.has_final_stop and stripped[0].isspace() and stripped.lstrip()[0].isupper():
             self._claim.ended = True
         if self._claim.ended:
             yield from self._finish_claim()
             self._claim = _Claim()
-        self._claim.parts.append(said)
+        self._claim.parts.append(stripped)
 
     def _finish_claim(self) -> Pieces:
         """Judges a complete claim, and yields what is sent in its place."""
@@ -203,8 +203,8 @@ class GroundedReply:
         if found is None:
             return []
         fragment, block = found
-        said = fold(self._said)
-        if any(fold(line) in said for line in map(str.strip, block.splitlines()) if line):
+        reply = fold(self._said)
+        if any(fold(line) in reply for line in map(str.strip, block.splitlines()) if line):
             return []
         citation = self._add_citation(block, fragment)
         return [Text(f"\n{block}"), *citation] if citation or fragment in self._used else []
@@ -220,11 +220,11 @@ class GroundedReply:
         """Whether the reply begins as the last one did, and has nothing of what is asked now and was not before."""
         if self._before is None:
             return False
-        said, claim = fold(self._before.reply), fold(text)
-        first = said[: len(claim) + 2]
-        asked, before = Statement(fold(self._asked)).pairs, Statement(fold(self._before.question)).pairs
-        another = len(asked & before) <= AGAIN * len(asked) and not (asked - before) & Statement(claim).pairs
-        return bool(asked) and another and compute_parallel_share(claim, first) >= SAME
+        reply, claim = fold(self._before.reply), fold(text)
+        first = reply[: len(claim) + 2]
+        question, before = Statement(fold(self._asked)).pairs, Statement(fold(self._before.question)).pairs
+        another = len(question & before) <= AGAIN * len(question) and not (question - before) & Statement(claim).pairs
+        return bool(question) and another and compute_parallel_share(claim, first) >= SAME
 
 
 def judge_reply(reply: str, checker: SupportChecker) -> tuple[str, Judged]:

@@ -83,12 +83,15 @@ class SupportChecker:
 
     @property
     def fragments(self) -> frozenset[int]:
-        """The numbers of the chunks."""
+        """The numbers of the chunks that a reply may cite."""
         return frozenset(self._chunks)
 
     @cached_property
     def _evidence(self) -> dict[int, FragmentEvidence]:
-        """Made at the first check: by then the first tokens are on their way."""
+        """The evidence of each chunk, by its number.
+
+        Built at the first check: by then the first tokens are on their way.
+        """
         return {number: build_evidence(chunk) for number, chunk in self._chunks.items()}
 
     @cached_property
@@ -173,7 +176,7 @@ class SupportChecker:
     def find_quote(self, sentence: str, fragment: int) -> str:
         """Returns the sentence of a fragment that supports this one most."""
         claim, evidence = Statement(fold(sentence)), self._evidence[fragment]
-        scored = [claim.compute_coverage(said.words) for said in evidence.sentences]
+        scored = [claim.compute_coverage(statement.words) for statement in evidence.sentences]
         return evidence.quotes[scored.index(max(scored))] if scored else ""
 
     def find_block(self, sentence: str) -> tuple[int, str] | None:
@@ -242,8 +245,8 @@ class SupportChecker:
         """Finds sentences that a claim repeats nearly word by word: no other may support it then."""
         if best < CLOSE:
             return []
-        near = (span for span in evidence.sentences if self._compute_coverage(claim, span, evidence) >= CLOSE)
-        return [span for span in near if compute_parallel_share(claim.text, span.text) >= ECHO]
+        echoes = (span for span in evidence.sentences if self._compute_coverage(claim, span, evidence) >= CLOSE)
+        return [span for span in echoes if compute_parallel_share(claim.text, span.text) >= ECHO]
 
     def _find_coverage(
         self, claim: Statement, evidence: FragmentEvidence, best: float, echoes: Collection[Statement]
@@ -278,16 +281,16 @@ class SupportChecker:
         """Whether a claim is a bare number or date, and the fragments give another one nearer to the question or more
         often.
         """
-        if len(claim.numbers.said) != 1:
+        if len(claim.numbers.stated) != 1:
             return False
-        (answer,) = claim.numbers.said
+        (answer,) = claim.numbers.stated
         weights: Counter[Quantity] = Counter()
         for evidence in self._evidence.values():
             nearest: dict[Quantity, float] = {}
             for span in evidence.sentences:
-                if not all(is_known(number, span.numbers.known) for number in self._asked.numbers.said):
+                if not all(is_known(number, span.numbers.known) for number in self._asked.numbers.stated):
                     continue  # of another year
-                for number in (number for number in span.numbers.said if is_same_kind(number, answer)):
+                for number in (number for number in span.numbers.stated if is_same_kind(number, answer)):
                     nearest[number] = max(nearest.get(number, 0.0), self._asked.compute_coverage(span.words))
             weights.update(nearest)
         return any(weight > weights[answer] for weight in weights.values())
@@ -309,7 +312,7 @@ class SupportChecker:
     def _has_known_numbers(self, claim: Statement, texts: Iterable[Statement]) -> bool:
         allowed = self._asked.numbers.known | self._computed.numbers.known
         known = allowed.union(*(text.numbers.known for text in texts))
-        return all(is_known(number, known) for number in claim.numbers.said)
+        return all(is_known(number, known) for number in claim.numbers.stated)
 
     def _has_known_names(self, claim: Statement, texts: Iterable[Statement], evidence: FragmentEvidence) -> bool:
         known = frozenset().union(self._asked.latin, *(text.latin for text in texts))

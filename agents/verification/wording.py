@@ -42,21 +42,23 @@ def extract_units(folded: str) -> tuple[str, ...]:
     return tuple(_UNIT.findall(remove_function_words(folded)))
 
 
-def compute_parallel_share(claim: str, said: str) -> float:
+def compute_parallel_share(claim: str, sentence: str) -> float:
     """Returns the share of a claim's characters that stand in a sentence in the same order, in runs of two and more."""
     if not claim:
         return 0.0
-    blocks = SequenceMatcher(None, claim, said, autojunk=False).get_matching_blocks()
+    blocks = SequenceMatcher(None, claim, sentence, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks if block.size > 1) / len(claim)
 
 
-def has_swapped_words(claim: str, said: str, known: str) -> bool:
-    """Whether a claim is `said` with other words in the place of some: 表带 for 耳塞套. All three are folded.
+def has_swapped_words(claim: str, sentence: str, known: str) -> bool:
+    """Whether a claim is a sentence of the documents with some of its words replaced: 表带 for 耳塞套.
+
+    All three texts are folded.
 
     Where the rest stands unchanged, on both sides too, new words of which nothing is known and nothing is shared with
     the old ones are no paraphrase.
     """
-    opcodes = SequenceMatcher(None, said, claim, autojunk=False).get_opcodes()
+    opcodes = SequenceMatcher(None, sentence, claim, autojunk=False).get_opcodes()
     if sum(end - start for tag, _, _, start, end in opcodes if tag == "equal") < PARALLEL * len(claim):
         return False
     firm = [
@@ -68,7 +70,10 @@ def has_swapped_words(claim: str, said: str, known: str) -> bool:
         True,
     ]
     return any(
-        tag == "replace" and firm[at] and firm[at + 2] and _is_foreign(said[old_start:old_end], claim[start:end], known)
+        tag == "replace"
+        and firm[at]
+        and firm[at + 2]
+        and _is_foreign(sentence[old_start:old_end], claim[start:end], known)
         for at, (tag, old_start, old_end, start, end) in enumerate(opcodes)
     )
 

@@ -16,17 +16,24 @@ from knowledge.yaml_files import load_yaml
 LANGUAGES = ("zh", "en")
 
 
-def say(key: str, english: bool, *, seed: str = "", **values: object) -> str:
-    """Returns the sentence of a key with its values filled in. seed: chooses among variants, the first one without.
+def say(sentence: str, english: bool, *, seed: str = "", **values: object) -> str:
+    """Returns a sentence of the product with values filled in.
 
-    Raises KeyError for a key or a value that is missing.
+    Args:
+        sentence: Its key in the catalogue.
+        english: The language, English or Chinese.
+        seed: Chooses among several variants of the sentence; the same seed always chooses the same one.
+        values: What its placeholders stand for.
+
+    Raises:
+        KeyError: The catalogue has no such sentence, or a placeholder has no value.
     """
-    variants = load_catalogue(LANGUAGES[english])[key]
+    variants = load_catalogue(LANGUAGES[english])[sentence]
     return variants[zlib.crc32(seed.encode(errors="replace")) % len(variants)].format(**values)
 
 
 @cache
 def load_catalogue(language: str) -> Mapping[str, tuple[str, ...]]:
-    """Returns key -> variants, of one of LANGUAGES."""
+    """Returns all sentences in one of LANGUAGES: key -> variants."""
     data = load_yaml((files("agents") / "wording" / f"{language}.yaml").read_text(encoding="utf-8"))
-    return {key: tuple(said) if isinstance(said, list) else (said,) for key, said in data.items()}
+    return {name: tuple(texts) if isinstance(texts, list) else (texts,) for name, texts in data.items()}

@@ -23,7 +23,7 @@ _BROKEN = (ValueError, OverflowError, RecursionError)
 
 
 def read_header(token: str) -> Mapping[str, Any]:
-    """What the token says of its own signature, which proves nothing. Raises Unauthorized."""
+    """Reads what a token says of its own signature, which proves nothing. Raises Unauthorized."""
     try:
         return jwt.get_unverified_header(token)
     except (jwt.InvalidTokenError, *_BROKEN) as error:
@@ -31,7 +31,7 @@ def read_header(token: str) -> Mapping[str, Any]:
 
 
 def read_unproved(token: str) -> Mapping[str, Any]:
-    """What the token claims, by which its key is looked for and nothing else is done. Raises Unauthorized."""
+    """Reads what a token claims before it is checked; only good for finding its key. Raises Unauthorized."""
     try:
         claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
     except (jwt.InvalidTokenError, *_BROKEN) as error:
@@ -42,9 +42,9 @@ def read_unproved(token: str) -> Mapping[str, Any]:
 def decode_claims(
     token: str, key: Any, algorithm: str, required: Iterable[str], *, issuer: str, audience: str
 ) -> dict[str, Any]:
-    """The claims of a token that this key signed by this algorithm, and no other. issuer, audience: empty for any.
+    """Returns the claims of a token, if this key signed it by this algorithm.
 
-    Raises Unauthorized, saying what is wrong with the token.
+    issuer, audience: empty for any. Raises Unauthorized, saying what is wrong with the token.
     """
     options: Any = {"require": list(required), "verify_aud": bool(audience), "verify_iss": bool(issuer)}
     checked: Any = {"audience": audience or None, "issuer": issuer or None, "options": options, "leeway": LEEWAY}
@@ -65,7 +65,7 @@ def decode_claims(
 
 
 def get_member(claims: Mapping[str, Any], claim: str) -> str:
-    """The member's number. Raises Unauthorized where the claim holds none."""
+    """Returns the member's number. Raises Unauthorized if the claim holds none."""
     given = claims[claim]
     caller = given.strip() if isinstance(given, str) else ""
     if not 0 < len(caller) <= MAX_CALLER_CHARS or not caller.isprintable():
@@ -74,10 +74,10 @@ def get_member(claims: Mapping[str, Any], claim: str) -> str:
 
 
 def build_refusal(what: str, code: str = "invalid_user_token") -> Unauthorized:
-    """The error for a token."""
+    """Builds the error for a token."""
     return Unauthorized(f"user_token {what}", code=code)
 
 
 def build_invalid() -> Unauthorized:
-    """The error for a token that may be a forged one."""
+    """Builds the error for a token that may be forged."""
     return build_refusal("无效：签名、算法或格式不对")

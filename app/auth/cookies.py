@@ -24,7 +24,7 @@ class PageCookie:
     path: str
 
     def read_value(self, connection: HTTPConnection) -> str:
-        """What a page of this server shows; empty where there is none, or where any other page asks."""
+        """Returns the cookie that a page of this server sends; empty without one, or if another page asks."""
         if "cookie" not in connection.headers or not from_own_page(connection.headers):
             return ""
         held = connection.cookies.get(self.prefix + self.name)
@@ -68,13 +68,13 @@ def from_own_page(headers: Mapping[str, str]) -> bool:
 
 
 def read_session_secret(connection: HTTPConnection, session_id: str) -> str:
-    """The secret of a session, from the cookie; empty where that holds another session or none."""
+    """Returns the secret of a session from the cookie; empty if that holds another session or none."""
     held, token = read_session(connection)
     return token if held == session_id else ""
 
 
 def read_session(connection: HTTPConnection) -> tuple[str, str]:
-    """The session of the cookie and its secret; both empty for none."""
+    """Returns the session in the cookie and its secret; both empty without one."""
     session_id, _, token = SESSION.read_value(connection).rpartition(".")
     return session_id, token
 
@@ -85,7 +85,7 @@ def keep_session(response: Response, connection: HTTPConnection, session_id: str
 
 
 def _read_page(headers: Mapping[str, str]) -> str:
-    """The origin of the page, empty where the browser does not say."""
+    """Returns the origin of the page that asks; empty if the browser does not say."""
     if (origin := headers.get("origin")) is not None:
         return origin
     try:

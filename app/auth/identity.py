@@ -14,11 +14,15 @@ UNPROVED = frozenset({Role.CLIENT, Role.METRICS})
 
 
 async def find_caller(principal: Principal, tokens: UserTokens, user_token: str = "", user_id: str = "") -> str:
-    """The member's number in the business system; empty where nothing proves one.
+    """Returns the member's number in the business system; empty if nothing proves one.
 
-    A token counts for whoever shows it, and more than `user_id`, which counts with a trusted key, or on loopback
-    without keys. Raises Unauthorized for a token that does not hold, or that names another member than a trusted key,
-    or than the token that came in the place of a key; IdentityUnavailable where a token cannot be checked now.
+    A token counts for anybody who shows it, and more than `user_id`, which counts with a trusted key, or on loopback
+    without keys.
+
+    Raises:
+        Unauthorized: A token is not valid, or names another member than a trusted key does, or than the token that came
+            in place of a key.
+        IdentityUnavailable: A token cannot be checked now.
     """
     proved = principal.caller or (user_id if not principal.roles.isdisjoint(TRUSTED) else "")
     if not user_token:
@@ -32,7 +36,7 @@ async def find_caller(principal: Principal, tokens: UserTokens, user_token: str 
 async def build_proof(
     principal: Principal, tokens: UserTokens, *, user_token: str = "", user_id: str = "", session_token: str = ""
 ) -> Proof:
-    """What is shown for a conversation. Raises Unauthorized, see `find_caller`."""
+    """Builds what proves the caller's right to a conversation. Raises Unauthorized, see `find_caller`."""
     caller = await find_caller(principal, tokens, user_token, user_id)
     return Proof(caller, session_token, trusted=is_inside(principal))
 

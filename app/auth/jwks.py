@@ -43,7 +43,9 @@ Fetch = Callable[[], Awaitable[bytes]]
 
 
 def read_keys(document: bytes) -> Keys:
-    """The keys of a document by which signatures can be checked. Raises ValueError where there are none or too many."""
+    """Reads the keys of a document by which signatures can be checked. Raises ValueError if there are none
+    or too many.
+    """
     try:
         published = json.loads(document)
         entries = published["keys"]
@@ -58,7 +60,7 @@ def read_keys(document: bytes) -> Keys:
 
 
 def _read_key(entry: Mapping[str, Any]) -> tuple[tuple[str, str], Any] | None:
-    """None for a key that is for something else, or of another kind."""
+    """Reads one key; None for one that serves another purpose or is of another kind."""
     kind = entry.get("kty"), entry.get("crv")
     key_id, uses = entry.get("kid", ""), entry.get("key_ops", ["verify"])
     if not all(isinstance(part, str | None) for part in kind) or kind not in _KINDS:
@@ -103,9 +105,10 @@ class KeySet:
             await asyncio.gather(self._refreshing, return_exceptions=True)
 
     async def find(self, algorithm: str, key_id: str) -> Any | None:
-        """The public key; None where the provider has none like it. Raises IdentityUnavailable where nobody knows.
+        """Returns the public key; None if the provider has none like it. Raises IdentityUnavailable if that cannot be
+        found out.
 
-        key_id: empty for a token that names none, which is the provider's one key of the kind, if it is the only one.
+        key_id: empty for a token that names none; then the provider's only key of the kind is meant.
         """
         state, moment = self._state, self._clock()
         known = self._find_key(algorithm, key_id)

@@ -10,7 +10,7 @@ from app.errors import Forbidden
 
 
 def normalize_origin(text: str) -> str:
-    """The text as browsers write an origin. Raises ValueError, with a message for people, where it is none."""
+    """Returns an origin as browsers write it. Raises ValueError, with a message for people, for a text that is none."""
     given = text.strip().lower().rstrip("/")
     parts = urlsplit(given)
     if parts.scheme not in ("http", "https") or not parts.hostname or given != f"{parts.scheme}://{parts.netloc}":

@@ -60,7 +60,7 @@ LOOPBACK = Principal(DEFAULT_TENANT, frozenset(Role))
 
 
 def check_tenant_id(text: str) -> str:
-    """The text as the id of a tenant. Raises ValueError, with a message for people, when it cannot be one."""
+    """Returns the text as the id of a tenant. Raises ValueError, with a message for people, if it cannot be one."""
     if not _TENANT.fullmatch(text):
         raise ValueError(f"租户编号 {text!r} 不可用：须为 1 到 64 个字母、数字、点、下划线或连字符，以字母或数字开头")
     return text

@@ -29,8 +29,9 @@ class Provider:
         self._issuer, self._audience = issuer, audience
 
     async def check_claims(self, token: str, header: Mapping[str, Any], *required: str) -> dict[str, Any]:
-        """Of a token that the provider signed. header: of the token, which says by which key. Raises Unauthorized,
-        IdentityUnavailable.
+        """Returns the claims of a token that the provider signed.
+
+        header: of the token, which says by which key. Raises Unauthorized, IdentityUnavailable.
         """
         algorithm, key_id = header.get("alg"), header.get("kid", "")
         if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
@@ -44,8 +45,10 @@ class Provider:
 
 @asynccontextmanager
 async def open_provider(settings: Settings) -> AsyncIterator[Provider | None]:
-    """The one of the settings, if any, until the end. Raises MissingDependency. Nothing is asked before a token comes:
-    the service starts while the provider is away.
+    """Opens the identity provider of the settings; None without one.
+
+    Nothing is asked of it before a token comes, so the service starts while the provider is away. Raises
+    MissingDependency.
     """
     if not settings.oidc_issuer:
         yield None
@@ -68,13 +71,13 @@ def require_cryptography() -> None:
 
 
 async def fetch_published_now(settings: Settings) -> bytes:
-    """The document as the provider shows it now. Raises AppError."""
+    """Fetches the provider's document as it is now. Raises AppError."""
     async with Fetcher(_POLICY, settings.oidc_timeout, MAX_DOCUMENT_BYTES) as fetcher:
         return await fetch_published(fetcher, settings.oidc_jwks_url)
 
 
 async def fetch_published(fetcher: Fetcher, url: str) -> bytes:
-    """The document. Raises AppError, also for a redirect: it would lead where nobody chose."""
+    """Fetches the provider's document. Raises AppError, also for a redirect, since it may lead anywhere."""
     fetched = await fetcher.fetch(url, follow=lambda _: False)
     if fetched.status != 200:
         raise FetchFailed(f"OIDC_JWKS_URL 返回 HTTP {fetched.status}", status=fetched.status)

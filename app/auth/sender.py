@@ -9,7 +9,7 @@ from app.limits.types import NOBODY, Requester, normalize_address
 
 
 def build_sender(principal: Principal, host: str | None) -> Requester:
-    """The sender of a request that was authenticated. host: its address."""
+    """Builds the sender of a request that was authenticated. host: its address."""
     return _build_sender(principal.key, principal.roles, host or "") if principal.key else NOBODY
 
 

@@ -23,4 +23,4 @@ class SignInLookup(Protocol):
     """Where sign-ins are kept."""
 
     async def find(self, secret: str) -> KnownSignIn | None:
-        """Who is signed in with this secret; None for nobody, also when it is over."""
+        """Returns who is signed in with this secret; None for nobody, also if the sign-in is over."""

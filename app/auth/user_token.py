@@ -66,7 +66,7 @@ class UserTokens:
 
     @classmethod
     def from_settings(cls, settings: Settings, provider: Provider | None = None) -> Self:
-        """By the settings."""
+        """Builds the check of user tokens from the settings."""
         hours = settings.user_token_max_hours
         return cls(
             settings.user_token_secret.get_secret_value(),
@@ -84,12 +84,13 @@ class UserTokens:
         return bool(self._tenant_claim)
 
     def get_secret(self, tenant: str) -> str:
-        """What the tenant's tokens are signed with; empty where it has none."""
+        """Returns the secret by which the tenant's tokens are signed; empty if it has none."""
         return self._secrets.get(tenant, self._secret)
 
     async def find_caller(self, token: str, tenant: str) -> str:
-        """The member that a token names. Raises Unauthorized, saying what is wrong with the token, and
-        IdentityUnavailable where that cannot be told now.
+        """Returns the member that a token names.
+
+        Raises Unauthorized, saying what is wrong with the token, and IdentityUnavailable if nobody can tell now.
         """
         trusted = self.provider if tenant not in self._secrets else None
         secret = self.get_secret(tenant)
@@ -107,9 +108,9 @@ class UserTokens:
         return self._check_claims(decode_claims(token, secret, ALGORITHM, self._signed, **named), tenant, tenant, "sub")
 
     async def find_tenant_and_caller(self, token: str) -> tuple[str, str]:
-        """Tenant and member of a token that came without a key, where `suffice`. Raises as `find_caller`.
+        """Returns tenant and member of a token that came without a key, where `suffice`. Raises as `find_caller`.
 
-        The tenant that it claims says by which key it is checked, and then has to be what that key signed.
+        The tenant that it claims says by which key it is checked, and must then be what that key signed.
         """
         given = read_unproved(token[: MAX_TOKEN_CHARS + 1]).get(self._tenant_claim)
         try:
@@ -138,7 +139,7 @@ def sign_token(
     audience: str = "",
     tenant_claim: str = "",
 ) -> str:
-    """A token of a member, as a company's server would make it. now: seconds since 1970."""
+    """Signs a token of a member as a company's server would. now: seconds since 1970."""
     claims: dict[str, object] = {"sub": caller, "iat": int(now), "exp": int(now + seconds)}
     optional = ((tenant_claim or TENANT_CLAIM, tenant), ("iss", issuer), ("aud", audience))
     return jwt.encode(claims | {name: value for name, value in optional if value}, secret, algorithm=ALGORITHM)

@@ -29,7 +29,7 @@ class CannedReply:
 
 
 def count(connection: Connection, tenant: str) -> int:
-    """How many there are."""
+    """Counts a tenant's replies."""
     return connection.execute(select(func.count()).where(Table.tenant_id == tenant)).scalar_one()
 
 
@@ -57,6 +57,6 @@ def drop(connection: Connection, tenant: str, id: str) -> bool:
 
 
 def list_all(connection: Connection, tenant: str) -> Sequence[CannedReply]:
-    """All, by their shortcuts."""
+    """Lists all replies, by their shortcuts."""
     query = select(*_COLUMNS).where(Table.tenant_id == tenant).order_by(Table.shortcut)
     return [CannedReply(*row) for row in connection.execute(query)]

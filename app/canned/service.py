@@ -26,7 +26,7 @@ class CannedReplies:
         self._database = database
 
     async def list_all(self, tenant: str) -> Sequence[CannedReply]:
-        """By their shortcuts."""
+        """Lists all replies, by their shortcuts."""
         return await self._database.run_in_reader(repository.list_all, tenant)
 
     async def add(self, tenant: str, shortcut: str, text: str) -> CannedReply:

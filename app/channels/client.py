@@ -65,11 +65,10 @@ class PlatformClient:
             raise PlatformRefused(f"HTTP {status} {data.get('code', '')} {message}".strip())
         return data
 
-    async def download_file(self, method: str, url: str, most: int, **options: Any) -> tuple[bytes, str]:
-        """Downloads a file.
+    async def download_file(self, url: str, most: int, **options: Any) -> tuple[bytes, str]:
+        """Downloads a file with GET.
 
         Args:
-            method: The HTTP method.
             url: The address.
             most: Maximum bytes.
             options: Of `httpx.AsyncClient.stream`.
@@ -81,7 +80,7 @@ class PlatformClient:
             PlatformUnavailable: It may succeed later.
             PlatformRefused: It will never succeed, also because the file is too long.
         """
-        status, headers, body = await self._send_request(method, url, options, most)
+        status, headers, body = await self._send_request("GET", url, options, most)
         if status == httpx.codes.TOO_MANY_REQUESTS or status >= 500:
             raise PlatformUnavailable(f"HTTP {status}", _parse_retry_after(headers.get("retry-after", "")))
         if status >= 300 or not body:

@@ -49,6 +49,7 @@ from app.limits.types import Rate
 
 # Bytes of text in a message; the limit of the platform is 20 KB with everything around the text.
 MAX_BYTES = 15_000
+# What the platform takes of a picture or file.
 MAX_FILE_BYTES = 20 * 1024 * 1024
 # Extensions that the platform's robots may send.
 FILE_KINDS = frozenset({"pdf", "doc", "docx", "xlsx", "zip", "rar"})
@@ -122,6 +123,8 @@ class DingtalkChannel(Channel):
 
     async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
+        # The address that came with a message works for a while and reaches anybody; once it has expired, as for an
+        # answer of staff the next day, only the robot's own interface is left.
         if address["until"] > now().timestamp():
             body = {"msgtype": "markdown", "markdown": payload}
             _check_response(await self.parts.client.request_json("POST", address["session"], json=body))
@@ -183,7 +186,7 @@ class DingtalkChannel(Channel):
         url = (await self._call_api("/v1.0/robot/messageFiles/download", body)).get("downloadUrl")
         if not isinstance(url, str) or not url.startswith(("https://", f"{self.options.api_base}/")):
             raise PlatformRefused("the platform gives no file")
-        content, _ = await self.parts.client.download_file("GET", url, most)
+        content, _ = await self.parts.client.download_file(url, most)
         return [MediaFile(media["name"], content)]
 
     async def _call_api(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -215,7 +218,7 @@ class DingtalkChannel(Channel):
     def _build_message(self, data: Mapping[str, Any]) -> InboundMessage:
         room, user, session = (require_field(data, name) for name in ("conversationId", "senderId", "sessionWebhook"))
         until, sent = require_field(data, "sessionWebhookExpiredTime", int), require_field(data, "createAt", int)
-        if not (0 < sent < 10**14 and 0 < until < 10**14):
+        if not (0 < sent < 10**14 and 0 < until < 10**14):  # milliseconds that `datetime` can hold
             raise build_unreadable_error()
         if not session.startswith(f"{self.options.session_base}/"):  # nobody has our replies sent elsewhere
             raise build_unreadable_error()

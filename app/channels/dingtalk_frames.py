@@ -21,6 +21,7 @@ OPEN = "/v1.0/gateway/connections/open"
 MESSAGES = "/v1.0/im/bot/messages/get"
 # Maximum bytes of a frame.
 MAX_BYTES = 512 * 1024
+# Until the platform has opened a connection.
 SECONDS = 10.0
 Handle = Callable[[Mapping[str, Any]], Awaitable[None]]
 

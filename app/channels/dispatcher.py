@@ -129,6 +129,7 @@ class Dispatcher:
             sender=await self._services.count_message(message.tenant, requester, message.session_id),
             proof=Proof(message.member, trusted=True),
         )
+        # A process that was killed between the turn and its reply would else answer the message a second time.
         begun = await self._services.retries.begin(_build_retry_key(message))
         if isinstance(begun, KeptResponse):
             kept: Response = json.loads(begun.body)

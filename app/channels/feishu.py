@@ -42,6 +42,7 @@ from app.limits.types import Rate
 
 # Bytes of text in a card; the limit of the platform is 30 KB with everything around the text.
 MAX_BYTES = 20_000
+# What the platform takes; a larger picture is sent as a file.
 MAX_PICTURE_BYTES, MAX_FILE_BYTES = 10 * 1024 * 1024, 30 * 1024 * 1024
 # Types that the platform previews; all others are `stream`.
 FILE_KINDS = {
@@ -50,6 +51,7 @@ FILE_KINDS = {
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xls",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "ppt",
 }
+# Codes of the platform: the token has expired, or is not accepted any more.
 EXPIRED = frozenset({99991663, 99991664, 99991661, 99991668})
 # Codes of the platform: too many requests.
 BUSY = frozenset({99991400, 230020, 11232, 11233})
@@ -122,7 +124,7 @@ class FeishuChannel(Channel):
 
         async def send_with_token(token: str) -> bytes:
             headers, params = {"Authorization": f"Bearer {token}"}, {"type": media["type"]}
-            content, kind = await self.parts.client.download_file("GET", url, most, params=params, headers=headers)
+            content, kind = await self.parts.client.download_file(url, most, params=params, headers=headers)
             if kind == "application/json":
                 _check_response(json.loads(content))
             return content
@@ -153,6 +155,8 @@ class FeishuChannel(Channel):
         await self._send_message(address, kind, {f"{kind}_key": id}, key)
 
     async def _send_message(self, address: Address, kind: str, content: Payload, key: str) -> None:
+        # The platform drops a second message with the same `uuid`: one that is sent again, since the response to the
+        # first try was lost, arrives once.
         body = {"receive_id": address["chat"], "msg_type": kind, "content": json.dumps(content), "uuid": key}
         await self._call_api("/open-apis/im/v1/messages", params={"receive_id_type": "chat_id"}, json=body)
 

@@ -44,10 +44,13 @@ from app.limits.types import Rate
 
 # Bytes read of a mail: its text comes first, attachments after it.
 MAX_BYTES = 256 * 1024
+# Mails of one fetch.
 AT_ONCE = 50
 # Maximum attachments of a mail that are stored.
 MAX_FILES = 3
+# Timeout of a step with a mail server.
 SECONDS = 30.0
+# Characters of a text, and of one header, that are looked at.
 MAX_TEXT = 20_000
 MAX_HEADER = 4000
 _ADDRESS = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}")
@@ -127,6 +130,7 @@ class MailChannel(Channel):
             start = int(last) + 1 if known == validity and last.isdigit() else 1
             listed = _get_first(_require_ok(mailbox.uid("SEARCH", "UID", f"{start}:*"))).split()
             found = sorted(uid for uid in map(int, listed) if uid >= start)  # `*` is the last one, however old
+            # Without a cursor only the latest count: old mail is not answered, see `Puller.fetch_messages`.
             batch = found[:AT_ONCE] if cursor else found[-AT_ONCE:]
             messages = [message for uid in batch if (message := self._fetch_message(mailbox, uid)) is not None]
             if known and known != validity:  # all are numbered anew, and what was answered is not known by number

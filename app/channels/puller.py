@@ -14,6 +14,7 @@ from app.channels.types import InboundMessage
 from app.db.base import now
 from app.work_loop import WorkLoop
 
+# Until the next fetch after one that failed.
 RETRY_SECONDS = 10.0
 KeepMessages = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
@@ -43,11 +44,14 @@ class Puller(WorkLoop):
     async def fetch_messages(self) -> None:
         """Fetches everything since the last call. Raises ChannelError."""
         cursor, more = await self._repository.find_cursor(self._account), True
+        # The first time a platform returns all that it has; nobody waits for an answer to the old messages.
         since = now() - FRESH if not cursor else datetime.min.replace(tzinfo=UTC)
         while more:
             pulled = await self._channel.pull_messages(cursor, self._token)
+            # Saved before the cursor moves: a process that is killed in between fetches them once more, and each is
+            # kept once, by its id.
             await self._save_messages(self._account, tuple(one for one in pulled.messages if one.sent_at > since))
-            more = pulled.more and pulled.cursor != cursor
+            more = pulled.more and pulled.cursor != cursor  # "more" without a step forward would never end
             if pulled.cursor != cursor:
                 cursor = pulled.cursor
                 await self._repository.move_cursor(self._account, cursor)

@@ -31,6 +31,7 @@ from app.db.base import match_keys, now
 from app.db.engine import Database, insert_into
 from app.db.leased_queue import Backoff, LeasedQueue
 
+# Before a message is answered again or a reply sent again; each pause is twice as long as the one before.
 BACKOFF = Backoff(timedelta(seconds=5))
 _MESSAGES = LeasedQueue(Messages, held=Messages.status == QueueStatus.PENDING, lease=Messages.due_at)
 _REPLIES = LeasedQueue(Replies, held=Replies.status == QueueStatus.PENDING, lease=Replies.due_at)
@@ -111,6 +112,7 @@ class ChannelRepository:
         if not await self._has_rows(first):
             return None
         async with self._database.write() as connection:
+            # Read again under a lock: the worker that sends replies may have claimed it meanwhile.
             row = (await connection.execute(first.with_for_update())).first()
             if row is None:
                 return None
@@ -169,7 +171,15 @@ class ChannelRepository:
     async def list_replies(
         self, account: Account, limit: int, offset: int, status: QueueStatus | None
     ) -> tuple[list[ReplyRow], int]:
-        """Returns a page of pieces, the latest first, and their total number."""
+        """Returns a page of the pieces that an account has sent or has to send, the latest first, and their total
+        number.
+
+        Args:
+            account: The tenant and the channel.
+            limit: How many pieces the page has at most.
+            offset: How many later pieces it leaves out.
+            status: Lists only pieces with this status; None lists all.
+        """
         where = [match_account(Replies, account), *([Replies.status == status] if status else [])]
         columns = [getattr(Replies, item.name) for item in fields(ReplyRow)]
         query = select(*columns).where(*where).order_by(Replies.id.desc())
@@ -304,6 +314,7 @@ def _settle_message(
     awaited = connection.execute(select(Messages.awaited_until).where(own).with_for_update()).first()
     if awaited is None:
         return
+    # What the customer wrote is in the conversation now, and is deleted with it: no copy stays here.
     values: dict[str, Any] = {
         "status": status.value,
         "attempts": message.attempts + 1,
@@ -312,6 +323,7 @@ def _settle_message(
         "updated_at": moment,
     }
     _MESSAGES.release(connection, message.key, worker, values)
+    # Not before the platform stopped waiting: until then the reply goes into the response.
     due = max(moment, awaited[0] + RESPONSE_MARGIN) if awaited[0] else moment
     if pieces:
         rows = _build_reply_rows((message.tenant, message.account), message.session_id, message.id, pieces, due)

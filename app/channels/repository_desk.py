@@ -15,6 +15,7 @@ from app.db.engine import Database
 from app.desk.tables import DeskMessageRow, DeskSessionRow
 from app.desk.types import Sender
 
+# Sessions whose messages are looked at in one round.
 BATCH = 100
 
 

@@ -35,6 +35,7 @@ from app.work_loop import WorkLoop, run_leased
 if TYPE_CHECKING:
     from app.limits.windows import Counters
 
+# Pieces that a process sends at the same time.
 AT_ONCE = 32
 # Keys in the payload of a file: its id, and the notice if the platform does not take it.
 FILE, UNSENT = "attachment", "unsent"
@@ -87,7 +88,7 @@ class ReplyWorker(WorkLoop):
         self._unsaid = frozenset(unsaid)
 
     async def run_round(self) -> int:
-        """Adds new messages of the desk, and sends the pieces that are due."""
+        """Adds new messages of the desk to the replies, and sends the pieces that are due."""
         for unseen in await self._news.find_unseen(self._channels):
             await self._add_desk_replies(unseen)
         claimed = await self._repository.claim_replies(self._channels, AT_ONCE, self._worker)
@@ -114,6 +115,7 @@ class ReplyWorker(WorkLoop):
     async def _try_reply(self, reply: StoredReply) -> SentReply:
         account = reply.tenant, reply.account
         channel = self._channels[account]
+        # Over the platform's rate: the piece waits, which is no failed try.
         if refused := await self._counters.count_names([(LimitKind.CHANNEL, account, channel.rate)]):
             return SentReply(reply, QueueStatus.PENDING, due_at=now() + timedelta(seconds=refused[1]), tried=False)
         log = logger.bind(tenant=reply.tenant, channel=reply.account, attempt=reply.attempts + 1)
@@ -137,6 +139,8 @@ class ReplyWorker(WorkLoop):
         try:
             await channel.send_file(reply.address, file, reply.id)
         except PlatformRefused:
+            # The customer reads a line in place of the file; the piece counts as refused all the same, so that the
+            # console lists it.
             notice = ChannelReply(reply.payload[UNSENT], ReplySender.SYSTEM, session_id=reply.session_id)
             for payload in channel.render_reply(notice):
                 await channel.send_payload(reply.address, payload, reply.id)

@@ -55,6 +55,7 @@ class TokenCache:
 
     async def get_token(self, name: str, fetch: Callable[[], Awaitable[FetchedToken]]) -> str:
         """Returns the token of an account, fetching it if none is valid. Raises the errors of `fetch`."""
+        # One fetch at a time: some platforms revoke a token when another one is fetched.
         async with self._fetching.setdefault(name, asyncio.Lock()):
             token, until = self._known.get(name, ("", 0.0))
             if token and self._clock() < until:

@@ -37,7 +37,9 @@ from app.channels.types import (
 from app.channels.wechat_api import KINDS, WechatApi, build_media, parse_sent_at, read_fields, read_token, write_fields
 from app.limits.types import Rate
 
+# Bytes of a text message that the platform takes.
 MAX_BYTES = 2048
+# What the platform takes of a picture.
 MAX_PICTURE_BYTES = 10 * 1024 * 1024
 SUCCESS = b"success"
 
@@ -60,6 +62,7 @@ class WechatChannel(EncryptedChannel):
 
     Options = WechatOptions
     rate: ClassVar[Rate] = Rate(300)
+    # The platform waits for 5 seconds; the rest is for the way back.
     wait_seconds = 4.5
     has_token: ClassVar[bool] = True
 
@@ -95,6 +98,8 @@ class WechatChannel(EncryptedChannel):
 
     def render_reply(self, reply: ChannelReply) -> Sequence[Payload]:
         """See `Channel`: with a menu below the last piece; a response shows it as lines."""
+        # 400 bytes are left for the suggestions: in a response they are lines of the text, five of 60 bytes at most.
+        # And a response holds one message, where others may follow as customer-service messages.
         pieces = split_text(draw_plain(reply, suggestions=False), MAX_BYTES - 400, 1 if self.is_passive else 3)
         drawn: list[Payload] = [{"text": piece} for piece in pieces]
         if menu := list_button_texts(reply, 60):
@@ -133,6 +138,7 @@ class WechatChannel(EncryptedChannel):
             fields.get("Content", ""),
         )
         moment = parse_sent_at(fields)
+        # Events have no id: a repeated one is recognised by who caused it, when, and what it is.
         name = fields.get("MsgId") or f"{user}:{fields['CreateTime']}:{fields.get('Event', '')}"
         known = KINDS.get(kind)
         if kind == "event":

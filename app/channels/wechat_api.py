@@ -14,9 +14,11 @@ from app.channels.tokens import FetchedToken
 from app.channels.types import MEDIA_NAMES, InboundKind, MediaFile, OutgoingFile
 
 MAX_XML_BYTES = 64 * 1024
+# Codes of the platform: the token has expired, or another one took its place.
 EXPIRED = frozenset({40001, 40014, 42001, 42009})
 # Codes of the platform: too many requests.
 BUSY = frozenset({-1, 45009, 45011, 45033})
+# The pause after such a code: these responses do not say how long to wait.
 BUSY_SECONDS = 60.0
 KINDS = {
     "text": InboundKind.TEXT,
@@ -119,7 +121,7 @@ class WechatApi:
 
         async def send_with_token(token: str) -> bytes:
             params = {"access_token": token, "media_id": media["id"]}
-            content, kind = await self._parts.client.download_file("GET", url, most, params=params)
+            content, kind = await self._parts.client.download_file(url, most, params=params)
             if kind in ("application/json", "text/plain"):  # an error, or the address of a video
                 check_response(json.loads(content))
                 raise PlatformRefused("the platform gives no file")

@@ -32,6 +32,7 @@ class WecomBotChannel(EncryptedChannel):
 
     Options = EncryptedOptions
     rate: ClassVar[Rate] = Rate(6000)
+    # A reply that is later can be sent only once, to the address that came with the message.
     wait_seconds = 4.5
 
     def find_ciphertext(self, body: bytes) -> str:

@@ -25,9 +25,11 @@ from app.channels.types import (
 from app.channels.wechat_api import KINDS, build_media, read_fields
 from app.limits.types import Rate
 
+# Bytes of a text message that the platform takes.
 MAX_BYTES = 2048
 # `origin` of what a customer sent.
 FROM_CUSTOMER = 3
+# Messages of one fetch; the platform says whether there are more.
 AT_ONCE = 1000
 
 
@@ -42,6 +44,7 @@ class WecomKfChannel(CorpChannel):
 
     Options = WecomKfOptions
     rate: ClassVar[Rate] = Rate(6000)
+    # A notice of the platform starts a fetch at once; this finds messages whose notice was lost.
     pull_seconds = 600.0
 
     def read_message(self, opened: bytes, request: CallbackRequest) -> CallbackResult:
@@ -69,6 +72,7 @@ class WecomKfChannel(CorpChannel):
                 {"type": "click", "click": {"id": str(number), "content": item}}
                 for number, item in enumerate(suggestions, 1)
             ]
+            # The text above a menu may be half as long as a message: the last piece is split once more for it.
             text = drawn.pop()["text"]["content"]
             head, *rest = split_text(text, 1024, 3)
             drawn += [{"msgtype": "text", "text": {"content": piece}} for piece in [head, *rest][:-1]]

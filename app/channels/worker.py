@@ -19,6 +19,7 @@ from app.work_loop import WorkLoop, run_leased
 
 # Messages that a process answers at the same time.
 AT_ONCE = 16
+# Tries before the customer gets an apology in place of an answer.
 MAX_ATTEMPTS = 5
 
 
@@ -81,5 +82,6 @@ def render_replies(channel: Channel, *replies: ChannelReply) -> list[tuple[str, 
 
 def number_payloads(drawn: Sequence[Payload]) -> list[tuple[str, Payload]]:
     """Gives messages ids that rise in their order."""
+    # Pieces are sent in the order of their ids, of which these last digits are the only ones that differ.
     start = create_id()
     return [(f"{start[:-4]}{number:04x}", payload) for number, payload in enumerate(drawn)]

@@ -1,4 +1,4 @@
-"""From a question to its answer, whoever asked."""
+"""From a question to its answer, for every kind of caller."""
 
 from __future__ import annotations
 

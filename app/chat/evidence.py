@@ -60,11 +60,12 @@ class Team:
 
 
 async def collect_evidence(team: Team, question: Question, findings: Findings, account: Account) -> TurnEvidence:
-    """What the agents bid on.
+    """Collects the evidence that the agents bid on: the search, the route, and what a model reads in the message.
 
-    A model reads what comes behind other messages while it is searched and routed, and what these leave in doubt
-    afterwards; a choice of what the last reply offered is clear. What was found is judged by a model once: as soon as
-    the question is understood. Whoever is in danger or beside themselves waits for no model.
+    A model reads a message that follows others while it is searched and routed, and any message that search and router
+    leave in doubt. A choice among what the last reply offered is clear without it. A customer who is in danger or
+    beside themselves waits for no model. What was found is judged by a model once: as soon as the question is
+    understood.
 
     findings: the vectors alone.
     """

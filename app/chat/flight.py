@@ -53,6 +53,7 @@ class Flight(Generic[Event]):
 
     def notify_followers(self) -> None:
         """Wakes all that wait."""
+        # A new event each time: one that was cleared instead could be missed by followers that had not woken yet.
         self.news.set()
         self.news = asyncio.Event()
 
@@ -104,7 +105,7 @@ class Follower(Generic[Event]):
 
 
 def fly_turn(run: RunTurn) -> Flight[ChatEvent]:
-    """Runs a turn that goes on without whoever began it."""
+    """Runs a turn that goes on when the client that began it leaves."""
 
     async def run_and_remember(add: Callable[[ChatEvent], None]) -> None:
         async def add_event(event: ChatEvent) -> None:

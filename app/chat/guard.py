@@ -70,7 +70,7 @@ class Guard:
         return say(key, is_reply_english(question, await self._profiles(tenant)))
 
     async def build_reply(self, tenant: str, question: Question, rejected: Rejected) -> str:
-        """Builds the calm reply to a message that is not accepted, whoever found that out."""
+        """Builds the calm reply to a message that is not accepted, by whichever check."""
         profile = await self._profiles(tenant)
         english = is_reply_english(question, profile)
         key = rejected.reason.value if rejected.reason in _OF_FORM else "no_orders"

@@ -107,9 +107,9 @@ class HotCache:
         self._stats: dict[str, CacheStats] = {}
 
     async def serve_answer(self, tenant: str, question: Question, compute: Compute) -> CacheResult:
-        """The answer that is kept, the one that is being computed, or a new one.
+        """Returns the answer that is kept, the one that is being computed for somebody else, or starts to compute one.
 
-        question: without history and personal data. compute: is called when nobody computes it yet.
+        question: without history and personal data. compute: called only in the last case.
         """
         version = await self._version(tenant) if self.max_size else None
         if version is None or version.size == 0:
@@ -123,6 +123,8 @@ class HotCache:
             question.where.key,
         )
         stats = self.get_stats(tenant)
+        # A kept answer is the same for everybody. One that is being computed is shared only with the same caller: it is
+        # not known before its end whether it holds anything of the caller's own.
         shared = key._replace(caller="")
         if (entry := self._entries.get(shared)) is not None:
             if shared in (kept := self._kept[tenant]):
@@ -137,6 +139,7 @@ class HotCache:
             stats.hits += 1
             stats.save(1, elsewhere.milliseconds, elsewhere.answer.usage)
             return CacheResult(Flight(None, build_events(elsewhere.answer)), cached=True, whole=True)
+        # Looked for once more: while Redis was asked another request may have begun to compute it.
         if (flight := self._find_flight(key)) is not None:
             stats.shared += 1
             return CacheResult(flight, cached=True)
@@ -164,8 +167,10 @@ class HotCache:
         return cleared
 
     def drop_local(self, tenant: str, *, document_id: str | None = None, question: str | None = None) -> int:
-        """As `invalidate`, for this process alone."""
+        """Forgets entries as `invalidate` does, in this process alone."""
         asked = None if question is None else normalize_question(question)
+        # What is being computed is forgotten whatever it rests on, which is not known yet; `_keep_answer` then finds
+        # that it is not the one registered, and does not keep it.
         for key in [key for key in self._flights if key.tenant == tenant and asked in (None, key.question)]:
             del self._flights[key]
         self._entries.expire()
@@ -193,7 +198,7 @@ class HotCache:
             started = time.perf_counter()
             answer = await compute(emit)
             milliseconds = (time.perf_counter() - started) * 1000
-            # Before the last event: whoever has that one leaves, and with the last of them what is under way ends.
+            # Before the last event: a follower leaves once it has that one, and with the last follower this task ends.
             await self._keep_answer(key, flight, answer, milliseconds, epoch)
             emit(Done(answer))
 

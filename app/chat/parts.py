@@ -33,6 +33,6 @@ Wiring = Wired[Parts]
 
 
 def get_container(request: Request) -> Parts:
-    """The wiring of this process."""
+    """Returns the wiring of this process."""
     container: Parts = request.app.state.container
     return container

@@ -89,9 +89,9 @@ class RunningAnswers:
         try:
             yield running
         finally:
-            if self._running.get(key) is running:
+            if self._running.get(key) is running:  # a later turn of the session may have taken its place
                 del self._running[key]
 
     def find(self, key: SessionKey) -> RunningAnswer | None:
-        """None where no answer is being written."""
+        """Returns the answer that is being written in a session; None without one."""
         return self._running.get(key)

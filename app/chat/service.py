@@ -441,4 +441,4 @@ class _Turn:
 
 
 async def _send_nowhere(_: ChatEvent) -> None:
-    """For whoever wants the last event alone."""
+    """Drops an event, for callers who want the last event alone."""

@@ -40,10 +40,10 @@ class CacheLookup(NamedTuple):
 
 
 class SharedAnswers:
-    """Of all tenants. installation: tells apart what has another database.
+    """The answers of all tenants in Redis. installation: part of every key, so that databases do not share answers.
 
-    Whoever clears a tenant's cache begins a new epoch, after which no answer of an older one is given, be it that it is
-    still being computed at another replica. Keys are digests, so that questions cannot be read from them.
+    Clearing a tenant's cache begins a new epoch. Answers of an older epoch are not given any more, even if one is still
+    being computed at another replica. Keys are digests, so that questions cannot be read from them.
     """
 
     def __init__(self, server: RedisServer, installation: str) -> None:
@@ -53,7 +53,7 @@ class SharedAnswers:
         self._json.rebuild(_types_namespace={**vars(agents.types), "Decision": Decision, "RelatedPlace": RelatedPlace})
 
     async def get(self, key: CacheKey) -> CacheLookup:
-        """What is kept of a question."""
+        """Looks a question up in what replicas share."""
 
         async def read(client: Redis) -> CacheLookup:
             epoch, kept = await client.mget(self._build_epoch_key(key.tenant), self._build_key(key))
@@ -76,7 +76,9 @@ class SharedAnswers:
         await self._server.ask(write, _do_nothing)
 
     async def clear(self, tenant: str) -> None:
-        """Invalidates all earlier answers of the tenant, unless Redis is away."""
+        """Begins a new epoch of the tenant, so that no earlier answer counts any more; does nothing while Redis is
+        away.
+        """
 
         async def write(client: Redis) -> None:
             await client.set(self._build_epoch_key(tenant), create_id())

@@ -126,7 +126,7 @@ class _Customer:
                     version = -1
 
     async def _wait(self) -> bool:
-        """For news; False when there was none for so long that the line had to be kept open."""
+        """Waits for news. False if there was none for PING_SECONDS; then a ping was sent to keep the line open."""
         try:
             async with asyncio.timeout(PING_SECONDS):
                 await self._news.wait()

@@ -131,11 +131,11 @@ def _convert_source(source: Source | RowSource) -> dict[str, Any]:
 
 
 class ClientGone(BaseException):
-    """Whoever gets the events is not there any more: this ends a turn as its cancellation does, and is no failure."""
+    """The receiver of the events is gone. This ends a turn as a cancellation does, and is no failure."""
 
 
 ChatEvent = TurnStarted | Routed | Evidence | Token | Replace | Settled | TurnHandoff | TurnDone
-# Sends an event to whoever gets it; the turn waits for that. Raises ClientGone.
+# Sends an event to its receiver; the turn waits for that. Raises ClientGone.
 SendEvent = Callable[[ChatEvent], Awaitable[None]]
 # Runs a turn.
 RunTurn = Callable[[SendEvent], Awaitable[None]]

@@ -22,7 +22,7 @@ class ConnectionRepository:
         self._database = database
 
     async def read(self) -> StoredConnection:
-        """What is connected by now."""
+        """Reads what is connected by now."""
         return await self._database.run_in_reader(_read)
 
     async def write(self, connection: StoredConnection) -> StoredConnection:

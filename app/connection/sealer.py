@@ -23,7 +23,7 @@ class Sealer:
         self._configured, self._file = configured, data_dir / FILE
 
     def encrypt(self, text: str) -> str:
-        """Encrypted and signed; an empty text stays empty."""
+        """Encrypts and signs a text; an empty text stays empty."""
         return self._build_cipher().encrypt(text.encode()).decode() if text else ""
 
     def decrypt(self, sealed: str) -> str:

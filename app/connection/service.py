@@ -52,7 +52,7 @@ class ModelConnections:
         return settings.llm_provider != "openai" or any(keys) or bool(settings.llm_providers)
 
     async def read(self) -> tuple[ConnectionSource, StoredConnection]:
-        """What is in use: of the console's what is kept of it."""
+        """Returns which connection is in use, with what is stored of it if the console made it."""
         if self.environment_wins:
             return ConnectionSource.ENVIRONMENT, StoredConnection()
         stored = await self._stored.read()
@@ -143,7 +143,7 @@ class ModelConnections:
 
 
 def _hide_key(key: str, text: str) -> str:
-    """Some endpoints say back what they were shown."""
+    """Replaces the key in a text, since some endpoints say back what they were shown."""
     return text.replace(key, "…") if key else text
 
 

@@ -21,7 +21,7 @@ _FIRST = 10
 
 
 def build_alias(tenant: str, session_id: str) -> Alias:
-    """The short name of whoever has a conversation: one of 2,880, such as 云杉-42, which says nothing of the id."""
+    """Returns the short name of an unknown customer: one of 2,880, such as 云杉-42, which reveals nothing of the id."""
     drawn = int.from_bytes(sha256(f"{tenant}\0{session_id}".encode()).digest()[:8])
     drawn, tree = divmod(drawn, len(_TREES))
     drawn, number = divmod(drawn, _NUMBERS)

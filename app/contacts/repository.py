@@ -42,13 +42,13 @@ class ContactRepository:
         self._database = database
 
     async def load_customers(self, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:
-        """Who has each of the conversations, by session; those that are not there are left out."""
+        """Loads the customer of each conversation: session -> customer, for conversations that exist."""
         if not sessions:
             return {}
         return await self._database.run_in_reader(lambda connection: find_customers(connection, tenant, sessions))
 
     async def load_labels(self, tenant: str, sessions: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-        """The labels of conversations, in order; those that have none are left out."""
+        """Loads the labels of conversations, in order: session -> labels, for conversations that have any."""
         table, found = ConversationLabelRow, dict[str, tuple[str, ...]]()
         query = select(table.session_id, table.label).where(table.tenant_id == tenant, table.session_id.in_(sessions))
         for session, label in await self._database.fetch(query.order_by(table.session_id, table.label)):
@@ -56,13 +56,13 @@ class ContactRepository:
         return found
 
     async def list_known_labels(self, tenant: str) -> list[str]:
-        """Every label that a customer or a conversation of the tenant has."""
+        """Lists every label that a customer or a conversation of the tenant has."""
         of_conversations = select(ConversationLabelRow.label).where(ConversationLabelRow.tenant_id == tenant)
         of_contacts = select(ContactLabelRow.label).where(ContactLabelRow.tenant_id == tenant)
         return sorted(await self._database.fetch_values(union(of_conversations, of_contacts)))
 
     async def name_contact(self, tenant: str, key: ContactKey, name: str, labels: Sequence[str]) -> None:
-        """Gives a customer the name and the labels that staff see."""
+        """Sets the name and the labels of a customer that staff see; labels that are not given are removed."""
 
         def write(connection: Connection) -> None:
             _put_name(connection, tenant, key, name)
@@ -88,7 +88,7 @@ class ContactRepository:
         return await self._database.transact(write)
 
     async def list_sessions(self, tenant: str, key: ContactKey) -> list[str]:
-        """The conversations of a customer, the latest first."""
+        """Lists the conversations of a customer, the latest first."""
         query = select(Conversation.session_id).where(Conversation.tenant_id == tenant, match_owner(key))
         return await self._database.fetch_values(query.order_by(Conversation.updated_at.desc()))
 
@@ -104,7 +104,7 @@ class ContactRepository:
         return await self._database.transact(write, durable=False)
 
     async def list_visits(self, tenant: str, key: ContactKey) -> list[Visit]:
-        """The pages that a customer was on in all conversations, the latest first."""
+        """Lists the pages that a customer was on in all conversations, the latest first."""
         table = VisitRow
         own = (Conversation.tenant_id == table.tenant_id) & (Conversation.session_id == table.session_id)
         columns = table.url, func.max(table.title), func.sum(table.visits), func.min(table.first_at)
@@ -149,20 +149,23 @@ def find_customers(connection: Connection, tenant: str, sessions: Collection[str
 
 
 def build_contact_key(caller: str, session_id: str) -> ContactKey:
-    """Whose a conversation is: its member's, else its own customer's. What a page claims makes nobody a member."""
+    """Returns whose a conversation is: its member's, else its own customer's. What a page claims makes
+    nobody a member.
+    """
     return ContactKey(caller) if caller else ContactKey("", session_id)
 
 
 def match_owner(key: ContactKey) -> ColumnElement[bool]:
-    """The conversations of a customer."""
+    """Matches the conversations of a customer."""
     if key.caller:
         return Conversation.caller == key.caller
     return (Conversation.session_id == key.session_id) & (Conversation.caller == "")
 
 
 def merge_into_member(connection: Connection, session: SessionKey, caller: str) -> None:
-    """A conversation turned out to be a member's: what staff called its customer, and how they labelled it, is the
-    member's now, whose own name stays.
+    """Gives a member the name and labels that staff gave the customer of a conversation that turned out to be theirs.
+
+    A name that the member has already stays.
     """
     tenant, before, member = session.tenant, ContactKey("", session.session_id), ContactKey(caller)
     labels = connection.execute(
@@ -218,7 +221,9 @@ _KNOWN = (
 
 
 def add_visit(connection: Connection, session: SessionKey, url: str, title: str, moment: datetime) -> None:
-    """The customer is on a page, once more where that was a while ago. A conversation has MAX_VISITS pages."""
+    """Records that the customer is on a page, once more if that was a while ago. A conversation keeps
+    MAX_VISITS pages.
+    """
     wanted = {"tenant": session.tenant, "session": session.session_id, "url": url}
     if connection.execute(_KNOWN, wanted).scalar_one() >= MAX_VISITS:
         return

@@ -27,7 +27,7 @@ class MemberDirectory(Protocol):
     """A company's database of members."""
 
     async def find(self, caller: str) -> tuple[str, str]:
-        """Name, masked, and level of a member. Raises BusinessUnavailable."""
+        """Returns the masked name and the level of a member. Raises BusinessUnavailable."""
 
 
 class Contacts:
@@ -41,7 +41,7 @@ class Contacts:
         )
 
     async def load_customers(self, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:
-        """Who has each of the conversations, by session; those that are not there are left out."""
+        """Loads the customer of each conversation: session -> customer, for conversations that exist."""
         found = await self.rows.load_customers(tenant, sessions)
         callers = {customer.key.caller for customer in found.values()} - {""}
         if not callers or tenant not in self._directories:
@@ -57,7 +57,7 @@ class Contacts:
         }
 
     async def find(self, tenant: str, session_id: str) -> Customer | None:
-        """Who has a conversation; None where it is not there."""
+        """Returns the customer of a conversation; None if it does not exist."""
         return (await self.load_customers(tenant, [session_id])).get(session_id)
 
     async def _load_card(self, tenant: str, caller: str) -> MemberCard:

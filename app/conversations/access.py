@@ -19,13 +19,13 @@ class HolderStore(Protocol):
     """Where it is kept whose conversations are."""
 
     async def find(self, key: SessionKey) -> Holder | None:
-        """None for a conversation that is not there."""
+        """Finds the holder of a conversation; None if there is no such conversation."""
 
     async def open(self, key: SessionKey, holder: Holder, *, user_id: str, channel: str) -> None:
         """Keeps a conversation that is new."""
 
     async def renew_secret(self, key: SessionKey, digest: str, expires: datetime) -> None:
-        """The session's secret, if it is still this one, counts until then."""
+        """Extends the secret of a session until `expires`, if it is still this one."""
 
 
 class Access:
@@ -37,7 +37,7 @@ class Access:
         self._clock = clock
 
     async def require(self, key: SessionKey, proof: Proof) -> None:
-        """For what only reads a conversation, or changes one that has to be there. Raises NotFound, Forbidden."""
+        """Lets a caller read a conversation, or change one that must exist. Raises NotFound, Forbidden."""
         claim = self._build_shown_claim(key, proof)
         if claim.is_settled:
             return
@@ -51,10 +51,12 @@ class Access:
             await self._holders.renew_secret(key, claim.shown, moment + self._lifetime)
 
     async def claim(self, key: SessionKey, proof: Proof, *, new: bool = False) -> Claim:
-        """For what writes into a conversation and opens it where it is not there. Raises Forbidden.
+        """Lets a caller write into a conversation, which is opened if it does not exist. Raises Forbidden.
 
-        new: the id was made for this, so nothing is looked up. What follows from the claim is written by the
-        transaction that writes the rest, and only if it still holds by then.
+        What follows from the claim is written by the transaction that writes the rest, and only if it still holds by
+        then.
+
+        new: the id was made for this, so nothing is looked up.
         """
         claim = self._build_shown_claim(key, proof)
         if new:
@@ -84,8 +86,10 @@ class Access:
         return moment + self._lifetime
 
     async def open(self, key: SessionKey, proof: Proof, *, user_id: str, channel: str) -> OpenedConversation:
-        """A new conversation with a secret of its own, ahead of its first turn; also for a key that needs none, whose
-        server hands it to a browser. key: of an id that was made for this.
+        """Opens a new conversation with a secret of its own, ahead of its first turn.
+
+        A caller with a key that needs no secret gets one too, to hand it to a browser. key: of an id that was made for
+        this.
         """
         token, expires = create_token(), self._clock() + self._lifetime
         holder = Holder(proof.caller, hash_token(key.tenant, key.session_id, token), expires)

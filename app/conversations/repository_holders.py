@@ -32,7 +32,7 @@ class HolderRepository:
         self._database = database
 
     async def find(self, key: SessionKey) -> Holder | None:
-        """One look-up by the primary key."""
+        """Finds a holder, by one look-up of the primary key."""
         wanted = {"tenant": key.tenant, "session": key.session_id}
         row = await self._database.run_in_reader(lambda connection: connection.execute(_FIND, wanted).first())
         return Holder(*row) if row else None
@@ -49,8 +49,9 @@ class HolderRepository:
             await connection.execute(row)
 
     async def reserve(self, key: SessionKey, caller: str) -> str:
-        """The member whose conversation it is. One that is not there is opened for `caller`, without a secret: nobody
-        who happens to choose the same id gets what is filed under it.
+        """Returns the member who has a conversation. One that does not exist is opened for `caller`, without a secret.
+
+        So nobody who happens to choose the same id gets what is filed under it.
         """
         async with self._database.write() as connection:
             row = insert_into(connection, Conversation).values(**_build_row(key, "", Holder(caller), caller))

@@ -1,4 +1,4 @@
-"""Who may have a conversation: its member, whoever holds its secret, and keys that stay with the company."""
+"""Who may have a conversation: its member, the holder of its secret, and keys that stay with the company."""
 
 from __future__ import annotations
 
@@ -52,10 +52,12 @@ def check(holder: Holder, claim: Claim, moment: datetime) -> None:
 
 
 def settle_holder(holder: Holder, claim: Claim, moment: datetime, lifetime: timedelta) -> Holder:
-    """Whose the conversation is once this was written into it. holder: after it was opened, where it was not there.
+    """Returns whose a conversation is once somebody has written into it. Raises Forbidden.
 
-    The first proved member gets it, and the secret from before counts no more: it may be that of whoever put the id
-    into the member's browser. Raises Forbidden.
+    The first proved member gets it, and the secret from before counts no more: it may be that of somebody who put the
+    id into the member's browser.
+
+    holder: after the conversation was opened, if it did not exist.
     """
     if claim.digest and claim.digest == holder.digest:
         return holder
@@ -68,7 +70,10 @@ def settle_holder(holder: Holder, claim: Claim, moment: datetime, lifetime: time
 
 
 def is_stale(holder: Holder, claim: Claim, moment: datetime, lifetime: timedelta) -> bool:
-    """Whether the secret that was shown has to be renewed."""
+    """Whether a customer who showed the conversation's secret gets a new term for it.
+
+    True once RENEWED_AFTER of its lifetime has passed, so that not every message writes to the database.
+    """
     if not claim.shown or claim.shown != holder.digest or holder.expires is None:
         return False
     return holder.expires - moment < lifetime * (1 - RENEWED_AFTER)

@@ -71,7 +71,7 @@ class TurnLog(Generic[T]):
             await self._writer
 
     async def _write(self) -> None:
-        """Until nothing is pending; turns of one session in the order in which they came."""
+        """Writes until nothing is pending; turns of one session in the order in which they came."""
         while self._pending:
             await self._wait_for_batch()
             batch, self._pending = self._pending[:MAX_BATCH], self._pending[MAX_BATCH:]

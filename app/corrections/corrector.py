@@ -18,7 +18,7 @@ class StoredCorrections:
         self._database = database
 
     async def apply_corrections(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
-        """The chunks of a document as it was read, under its corrections as they are now."""
+        """Returns the chunks of a document as it was read, with its present corrections applied."""
         there = await self._database.run_in_reader(repository.list_of_document, tenant, document_id)
         if not there:
             return CorrectedChunks(tuple(chunks))

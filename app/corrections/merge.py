@@ -24,10 +24,10 @@ Entry = tuple[Chunk, ...]
 
 
 def apply_corrections(corrections: Sequence[ChunkCorrection], chunks: Sequence[Chunk], basis: str) -> CorrectedChunks:
-    """What the chunks of a version are under corrections, and which of these hold for it.
+    """Applies corrections to the chunks of a version, and returns which of them still hold for it.
 
-    A corrected text goes over a passage that changed elsewhere by its changes alone: a new number is not written over
-    by an old correction. Each passage takes one correction, and exact matches come first.
+    Where a passage changed elsewhere, only the changes that the correction makes are applied: an old correction does
+    not overwrite a new number. Each passage takes one correction, and exact matches come first.
     """
     entries = _group_entries(chunks)
     passages = [_Passage(key, entry) for key, entry in entries.items()]
@@ -61,14 +61,14 @@ def apply_corrections(corrections: Sequence[ChunkCorrection], chunks: Sequence[C
 
 
 def edit_chunk(chunk: Chunk, edit: ChunkEdit) -> Chunk:
-    """The chunk as it is to be."""
+    """Returns a chunk with an edit applied."""
     text = chunk.text if edit.text is None else edit.text
     heading = chunk.heading_path if edit.heading_path is None else edit.heading_path
     return replace(chunk, text=text, heading_path=heading, layout=chunk.layout if text == chunk.text else None)
 
 
 def merge_text(old: str, wanted: str, new: str) -> str | None:
-    """`new` with what makes `wanted` of `old`; None where a place of that is not in `new` as it was in `old`."""
+    """Returns `new` with the changes that turn `old` into `wanted`; None if `new` differs from `old` at one of them."""
     blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
     made = new
     for tag, start, end, at, until in reversed(SequenceMatcher(None, old, wanted, autojunk=False).get_opcodes()):
@@ -104,7 +104,7 @@ class _Passage:
 
 
 def _find_same(corrections: Sequence[ChunkCorrection], passages: Sequence[_Passage]) -> list[list[_Passage]]:
-    """For each correction the passages that say what it corrects, the one that is meant first."""
+    """Returns, for each correction, the passages that say what it corrects, the one that is meant first."""
     by_form: dict[str, list[_Passage]] = {}
     for passage in passages:
         by_form.setdefault(passage.form, []).append(passage)
@@ -120,8 +120,10 @@ def _find_same(corrections: Sequence[ChunkCorrection], passages: Sequence[_Passa
 
 
 def _find_alike(corrections: Sequence[ChunkCorrection], passages: Sequence[_Passage]) -> list[list[_Passage]]:
-    """For each correction the passages that hold much of what it corrects, the most of it first. Every passage is cut
-    into pairs once, and its pairs are let go: those of a long document take more room than its text.
+    """Returns, for each correction, the passages that contain much of what it corrects, the most similar first.
+
+    Every passage is cut into pairs once, and its pairs are dropped then: those of a long document take more memory than
+    its text.
     """
     wanted = [_count_pairs(_fold_text(correction.original.text)) for correction in corrections]
     having: dict[str, list[tuple[int, int]]] = {}

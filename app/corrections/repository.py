@@ -18,14 +18,14 @@ from knowledge.types import CorrectedChunks, CorrectionState
 
 
 def list_of_document(connection: Connection, tenant: str, document_id: str) -> list[ChunkCorrection]:
-    """In the order of the document as it was when they were made."""
+    """Lists the corrections of a document, in the order in which the document stood when they were made."""
     query = select(Table).where(Table.tenant_id == tenant, Table.document_id == document_id)
     rows = connection.execute(query.order_by(Table.ordinal, Table.created_at, Table.id))
     return [_build_correction(row) for row in rows]
 
 
 def get(connection: Connection, tenant: str, document_id: str, correction_id: str) -> ChunkCorrection | None:
-    """One of a document."""
+    """Returns one correction of a document; None without it."""
     row = connection.execute(
         select(Table).where(_match_correction(tenant, correction_id), Table.document_id == document_id)
     ).first()
@@ -35,7 +35,7 @@ def get(connection: Connection, tenant: str, document_id: str, correction_id: st
 def load_page(
     connection: Connection, tenant: str, state: CorrectionState | None, offset: int, limit: int
 ) -> tuple[list[LocatedCorrection], int]:
-    """Of all documents, the last changed first, and how many there are."""
+    """Returns a page of corrections of all documents, those changed last first, and their total number."""
     where = Table.tenant_id == tenant
     if state is not None:
         where &= Table.state == state

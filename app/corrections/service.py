@@ -71,13 +71,13 @@ class CorrectionService:
         self._wait_seconds = wait_seconds
 
     async def list_of_document(self, tenant: str, document_id: str) -> list[ChunkCorrection]:
-        """All that a document has, in its order."""
+        """Lists all corrections of a document, in its order."""
         return await self._database.run_in_reader(repository.list_of_document, tenant, document_id)
 
     async def load_page(
         self, tenant: str, state: CorrectionState | None, offset: int, limit: int
     ) -> tuple[list[LocatedCorrection], int]:
-        """Of all documents, the last changed first, and how many there are."""
+        """Returns a page of corrections of all documents, those changed last first, and their total number."""
         return await self._database.run_in_reader(repository.load_page, tenant, state, offset, limit)
 
     async def put(
@@ -158,7 +158,9 @@ class CorrectionService:
             raise Conflict(message, code="last_chunk", document_id=document_id)
 
     async def _embed(self, tenant: str, texts: Sequence[str]) -> None:
-        """Into the cache, before anything is written. Without embeddings where nothing of the tenant has any."""
+        """Embeds texts into the cache, before anything is written; does nothing if no text of the tenant has
+        embeddings.
+        """
         try:
             await (await self._embedder_of(tenant)).embed_passages(list(texts))
         except EmbeddingUnavailable:
@@ -172,7 +174,7 @@ def _build_original(piece: StoredPiece) -> OriginalPassage:
 
 
 def _remove_unchanged(edit: ChunkEdit, original: OriginalPassage) -> ChunkEdit:
-    """Without what says the same as was read."""
+    """Returns an edit without the parts that are as they were read."""
     text = None if edit.text == original.text else edit.text
     heading = None if edit.heading_path == original.heading_path else edit.heading_path
     return ChunkEdit(text, heading, edit.excluded)

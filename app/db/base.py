@@ -48,7 +48,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 def now() -> datetime:
-    """The present, aware, in UTC."""
+    """Returns the present, aware, in UTC."""
     return datetime.now(UTC)
 
 
@@ -103,14 +103,14 @@ class Base(DeclarativeBase):
 
 
 def get_table(entity: type[Base]) -> Table:
-    """The table of a class. A row that goes into it, and not into the class, does without the ORM's bookkeeping."""
+    """Returns the table of a class. Rows inserted into it, not into the class, do without the ORM's bookkeeping."""
     table = entity.__table__
     assert isinstance(table, Table)
     return table
 
 
 def tenant_key() -> Mapped[str]:
-    """The first column of every primary key."""
+    """Declares the first column of every primary key."""
     return mapped_column(String(64), primary_key=True)
 
 

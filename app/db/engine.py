@@ -89,7 +89,7 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
-        """A read transaction over one snapshot."""
+        """Opens a read transaction over one snapshot."""
         options: dict[str, Any] = {} if self._sqlite else {"isolation_level": "REPEATABLE READ"}
         async with self._open_connection() as connection:
             await connection.execution_options(**options)
@@ -150,7 +150,7 @@ class Database:
 
     @asynccontextmanager
     async def write(self, *, erases: bool = False) -> AsyncIterator[AsyncConnection]:
-        """A write transaction; an exception rolls all of it back. erases: see `transact`."""
+        """Opens a write transaction; an exception rolls all of it back. erases: see `transact`."""
         async with self._wait_to_write(), self._open_connection() as connection:
             await connection.execution_options(writes=True)
             async with connection.begin():
@@ -181,7 +181,7 @@ class Database:
             return result
 
     async def find_outage(self) -> DatabaseUnavailable | None:
-        """Why something could not be kept since this was last asked and, on SQLite, still could not be; else None."""
+        """Returns why something could not be stored since the last call and, on SQLite, still cannot be; else None."""
         outage, self._outage = self._outage, None
         if outage is not None and self._in_thread:
             loop, engine = asyncio.get_running_loop(), self._in_thread[True]
@@ -268,19 +268,21 @@ class Database:
 
 
 def _list_refusals() -> tuple[type[Exception], ...]:
-    """What is raised where no connection is to be had. asyncpg's own errors come as they are from there."""
+    """Returns the errors that are raised if no connection is to be had; asyncpg's own errors come as they are from
+    there.
+    """
     from asyncpg import InterfaceError, PostgresError
 
     return OSError, DBAPIError, NoConnectionFree, PostgresError, InterfaceError
 
 
 def _connect_args(address: URL) -> dict[str, Any]:
-    """So that the server's own lists say whose connections these are."""
+    """Returns arguments by which the server's own lists say whose connections these are."""
     return {"server_settings": {"application_name": APPLICATION}} if address.get_driver_name() == "asyncpg" else {}
 
 
 def insert_into(connection: Connection | AsyncConnection, table: type[DeclarativeBase]) -> Any:
-    """INSERT in the dialect of the connection: both know ON CONFLICT, SQLAlchemy's common insert does not."""
+    """Builds an INSERT in the dialect of the connection: both know ON CONFLICT, SQLAlchemy's common INSERT does not."""
     return DIALECTS[connection.dialect.name].insert(table)
 
 

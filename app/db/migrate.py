@@ -23,7 +23,7 @@ _LOCK = 7_316_020_411
 
 @asynccontextmanager
 async def open_migrated(url: str) -> AsyncIterator[Database]:
-    """A database of this code's schema; closed at the end."""
+    """Opens a database, migrates it to this code's schema, and closes it at the end."""
     database = Database(url)
     try:
         await upgrade_schema(database)
@@ -48,7 +48,7 @@ def _upgrade_schema(connection: Connection) -> None:
 
 
 def read_revision(connection: Connection) -> str:
-    """The migration that a database is at; empty for one without tables."""
+    """Returns the migration that a database is at; empty for one without tables."""
     if not inspect(connection).has_table(TABLE):
         return ""
     return str(connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar() or "")
@@ -56,19 +56,17 @@ def read_revision(connection: Connection) -> str:
 
 @cache
 def find_head() -> str:
-    """The last migration of this code: each file is named by its number, one after the other. Alembic would import
-    them all.
-    """
+    """Returns the last migration of this code. Files are named by their numbers; Alembic would import all of them."""
     return max(list_revisions())
 
 
 def list_revisions() -> set[str]:
-    """All migrations of this code."""
+    """Returns all migrations of this code."""
     return {path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")}
 
 
 def build_config(connection: Connection) -> Config:
-    """What alembic's commands need to work on a connection."""
+    """Builds what alembic's commands need to work on a connection."""
     from alembic.config import Config
 
     config = Config()

@@ -110,7 +110,7 @@ class _Due:
 
 
 def _load_due(connection: Connection, limit: int) -> list[_Due]:
-    """The oldest first; on PostgreSQL those that no other process works on."""
+    """Loads the events that are due, oldest first; on PostgreSQL without those that another process works on."""
     columns = OutboxEvent.tenant_id, OutboxEvent.id, OutboxEvent.kind, OutboxEvent.payload, OutboxEvent.attempts
     fresh = OutboxEvent.attempts == 0  # due at once, whatever the clock says by now
     query = select(*columns).where(fresh | _BACKOFF.match_due(OutboxEvent.due_at)).order_by(OutboxEvent.due_at)
@@ -128,7 +128,9 @@ def _reschedule(connection: Connection, row: _Due) -> None:
 
 
 def load_pending(connection: Connection, tenant: str, kind: str) -> list[tuple[str, dict[str, Any]]]:
-    """Id and payload of a tenant's events that were not settled yet; a worker that is at it is waited for."""
+    """Returns id and payload of a tenant's events that were not settled yet; waits for a worker that
+    settles one now.
+    """
     mine = (OutboxEvent.tenant_id == tenant) & (OutboxEvent.kind == kind)
     query = select(OutboxEvent.id, OutboxEvent.payload).where(mine).order_by(OutboxEvent.id).with_for_update()
     return [(key, payload) for key, payload in connection.execute(query)]

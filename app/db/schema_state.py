@@ -49,7 +49,7 @@ class SchemaState:
 
 
 def compare_revision(revision: str) -> SchemaAge:
-    """Where a revision is beside this code's."""
+    """Compares a revision with this code's."""
     if not revision:
         return SchemaAge.EMPTY
     if revision == find_head():
@@ -86,7 +86,7 @@ def parse_url(url: str) -> URL:
 
 
 def read_sqlite_revision(path: Path) -> str:
-    """Empty where there is no file. Raises DatabaseTrouble."""
+    """Reads the migration of a SQLite file; empty if there is no file. Raises DatabaseTrouble."""
     if not path.exists():
         return ""
     try:

@@ -99,7 +99,7 @@ def try_write(engine: Engine) -> None:
 
 @contextmanager
 def _open_impatient(engine: Engine) -> Iterator[DBAPICursor]:
-    """A cursor that waits for others no longer than PATIENCE_MS."""
+    """Opens a cursor that waits for others no longer than PATIENCE_MS."""
     with closing(engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
         before = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
         cursor.execute(f"PRAGMA busy_timeout={PATIENCE_MS}")

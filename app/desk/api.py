@@ -205,14 +205,14 @@ async def close_session(
 
 
 def require_agent(request: Request, named: str) -> str:
-    """As `get_acting_agent`. Raises InvalidRequest where a request with a key names nobody."""
+    """Returns who acts, as `get_acting_agent` does. Raises InvalidRequest if a request with a key names nobody."""
     if by := get_acting_agent(request, named):
         return by
     raise InvalidRequest("用密钥时请写明 agent_id。", code="agent_id_missing")
 
 
 async def send_staff_message(wiring: Wiring, key: SessionKey, body: MessageIn, by: str) -> DeskMessage:
-    """A message of staff, `by` one of them, with what goes with it. Raises NotFound, Conflict."""
+    """Sends a message of staff with its attachments. by: the person who sends it. Raises NotFound, Conflict."""
     used = await wiring.attachments.attach_to_message(key, body.attachments, Side.STAFF)
     attached = [one.build_brief() for one in used]
     say = wiring.desk.service.send_message
@@ -220,7 +220,7 @@ async def send_staff_message(wiring: Wiring, key: SessionKey, body: MessageIn, b
 
 
 async def require(wiring: Wiring, tenant: str, session_id: str) -> DeskSession:
-    """The session at the desk. Raises NotFound."""
+    """Returns a session at the desk. Raises NotFound."""
     session = await wiring.desk.sessions.find(SessionKey(tenant, session_id))
     if session is None:
         raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=session_id)
@@ -228,7 +228,7 @@ async def require(wiring: Wiring, tenant: str, session_id: str) -> DeskSession:
 
 
 async def load_messages(wiring: Wiring, key: SessionKey, after: int) -> MessageList:
-    """A page of messages."""
+    """Loads the page of messages after number `after`."""
     found = await wiring.desk.messages.load_after(key, after)
     return MessageList(
         messages=[DeskMessageOut.model_validate(message) for message in found],

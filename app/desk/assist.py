@@ -36,9 +36,15 @@ class Advice:
 
 
 def build_last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *, rows_to_model: bool) -> Question:
-    """The customer's last message in the light of those before it, of which asking for a person is no topic.
+    """Builds the question that the knowledge base is searched for while a person serves the customer.
 
-    text: another question, of the person who serves; rows_to_model: see `select_readable`.
+    It is the customer's last message, completed from the messages before it; requests for a person are no topic.
+
+    Args:
+        turns: The turns of the conversation, oldest first.
+        caller: The proved member; empty without one.
+        text: Another question, asked by the person who serves; it then stands alone.
+        rows_to_model: See `select_readable`.
     """
     asked = [turn for turn in turns if turn.question not in (PICTURE_SENT, FILE_SENT)]
     topics = [turn for turn in asked[:-1] if turn.response["data"]["intent"] != Intent.HUMAN_REQUEST]
@@ -71,8 +77,10 @@ async def ask_business(roster: Roster, question: Question, session_id: str) -> A
 
 
 def extract_draft(answer: Answer) -> str:
-    """What a person may send of an answer: without the lines in which the bot says how sure it is, that it did not find
-    something, or offers a person; empty where there is no answer.
+    """Returns the part of an answer that a person may send; empty where there is no answer.
+
+    Lines in which the bot says how sure it is, that it did not find something, or that it can call a person are left
+    out.
     """
     if answer.outcome not in USABLE:
         return ""

@@ -15,9 +15,11 @@ from app.privacy import mask_personal_data
 
 # Turns on a card.
 TRIED = 6
+# Of a question and of a reply: a card is read at a glance.
 ASKED_CHARS, REPLY_CHARS = 80, 160
 # Kinds of entities of which a card shows the end alone.
 _PERSONAL = frozenset({"phone", "order_number", "member_name"})
+# Characters of that end.
 SHOWN_CHARS = 4
 # Agents that answer what is no question about the matter.
 _NO_QUESTION = frozenset({ATTACHMENT, "care", "chitchat", "deflection", "desk", "escalation", "screening"})
@@ -26,8 +28,14 @@ _NO_QUESTION = frozenset({ATTACHMENT, "care", "chitchat", "deflection", "desk", 
 def build_card(
     question: Question, answer: Answer | None, request: HandoffRequest, before: Sequence[TurnRow], priority: int
 ) -> dict[str, Any]:
-    """answer: the one that asked for a person, None where the customer asked without the bot; before: earlier turns,
-    the oldest first.
+    """Builds the card by which a person takes over a conversation, without personal data.
+
+    Args:
+        question: The customer's last question.
+        answer: The answer that asked for a person; None where the customer asked without the bot.
+        request: Why a person is asked for.
+        before: Earlier turns, oldest first.
+        priority: The priority in the queue.
     """
     tried = [_describe_turn(turn) for turn in before[-TRIED:]]
     asked = _open_question(question, request, before)
@@ -47,7 +55,7 @@ def build_card(
 
 
 def _summarize_conversation(question: Question, before: Sequence[TurnRow]) -> str:
-    """What the customer said, a message a line; the rolling summary of what lies further back stands first."""
+    """Returns what the customer said, one message a line, behind the rolling summary of older messages."""
     lines = [f"此前聊过：{_clip_text(question.summary, 2 * REPLY_CHARS)}"] if question.summary else []
     said = [*(turn.standalone for turn in before[-TRIED:]), question.utterance.original]
     return "\n".join([*lines, *(_clip_text(text, ASKED_CHARS) for text in said if text)])
@@ -64,7 +72,9 @@ def _open_question(question: Question, request: HandoffRequest, before: Sequence
 
 
 def _detect_category(asked: str, answer: Answer | None, request: HandoffRequest) -> Category:
-    """By what the turn found: a danger first, then whether something is asked, reported or complained about."""
+    """Detects what a handoff is about: a danger first, then whether something is asked, reported or
+    complained about.
+    """
     said = read(asked)
     if (answer is not None and answer.instructs) or said.dangers or said.emotion.crisis:
         return Category.SAFETY

@@ -1,4 +1,4 @@
-"""Where sessions stand now, and whoever waits for news: told at once in this process, of others' within a poll."""
+"""Where sessions stand now. Watchers hear of changes of this process at once, of other processes within a poll."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Feed(WorkLoop):
         return 0
 
     async def close(self) -> None:
-        """Stops; whoever waits is woken."""
+        """Stops, and wakes all watchers."""
         await super().close()
         for events in self._watchers.values():
             for event in events:
@@ -53,7 +53,7 @@ class Feed(WorkLoop):
         return standing is not None and is_silent(standing.state, answering=self._answering)
 
     def record_changes(self, sessions: Sequence[DeskSession]) -> None:
-        """Records sessions that this process changed, and wakes whoever waits for news of them."""
+        """Records sessions that this process changed, and wakes their watchers."""
         for session in sessions:
             known = self._standing.get(session.key)
             standing = Standing(session.state, session.version, session.messages, session.agent_id)
@@ -64,13 +64,16 @@ class Feed(WorkLoop):
                 self._standing[session.key] = standing
             else:
                 self._standing.pop(session.key, None)
-            self._notify_watchers(session.key)
+            self.wake_watchers(session.key)
 
     def wake_watchers(self, key: SessionKey) -> None:
-        """Wakes whoever waits for news of a session whose standing did not change, for example of how far it
-        was read.
+        """Wakes everybody who waits for news of a session or of its tenant.
+
+        Called by itself where the standing did not change, for example after messages were read.
         """
-        self._notify_watchers(key)
+        for watched in (key, key.tenant):
+            for event in self._watchers.get(watched, ()):
+                event.set()
 
     def correct_standing(self, key: SessionKey, session: DeskSession | None) -> None:
         """Corrects the copy after SQL was asked. session: None where the desk has it no more."""
@@ -78,7 +81,7 @@ class Feed(WorkLoop):
             self.record_changes([session])
         elif self._standing.pop(key, None):
             self._noted.add(key)
-            self._notify_watchers(key)
+            self.wake_watchers(key)
 
     @contextmanager
     def watch(self, *keys: SessionKey | str) -> Iterator[asyncio.Event]:
@@ -97,6 +100,7 @@ class Feed(WorkLoop):
     async def poll(self) -> None:
         """Reads what other processes changed; after the first time the copy is complete."""
         async with self._polling:
+            # Before the read: what this process changes from here on may be missing in what is read.
             self._noted.clear()
             found = await self._sessions.load_active()
             for key in self._find_changed(found):
@@ -106,13 +110,8 @@ class Feed(WorkLoop):
                     self._standing[key] = found[key]
                 else:
                     del self._standing[key]
-                self._notify_watchers(key)
+                self.wake_watchers(key)
 
     def _find_changed(self, found: Mapping[SessionKey, Standing]) -> list[SessionKey]:
         keys = found.keys() | self._standing.keys()
         return [key for key in keys if found.get(key) != self._standing.get(key)]
-
-    def _notify_watchers(self, key: SessionKey) -> None:
-        for watched in (key, key.tenant):
-            for event in self._watchers.get(watched, ()):
-                event.set()

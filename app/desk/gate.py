@@ -98,9 +98,10 @@ class DeskGate:
     async def decide_before_answer(
         self, message: Message, utterance: Utterance, *, again: bool = False
     ) -> DeskReply | None:
-        """What to say instead of an answer while the bot is silent, or to who leaves the queue; None: the bot answers.
+        """Returns what is replied in place of an answer while the bot is silent, or to a customer who leaves the queue.
 
-        again: the session changed hands within this turn, a new one too, whose id the stream had told.
+        None where the bot answers. again: the session changed hands within this turn, so it is read whatever is known
+        of it; a new session too, whose id the stream has told by then.
         """
         key = _get_key(message)
         if not (again or self._feed.get_standing(key) or (self._shared and not message.new_session)):
@@ -124,8 +125,9 @@ class DeskGate:
         )
 
     async def decide_after_answer(self, message: Message, question: Question, answer: Answer) -> GateDecision:
-        """Calls a person where the answer asks for one, and offers one where the session shows that the bot does not
-        help. Who waits already is told where they stand, and keeps the answer.
+        """Calls a person if an answer asks for one, and offers one if the bot failed twice in a row.
+
+        A customer who is in the queue already keeps the answer, and is told their place.
         """
         session, request = await self._find_active_session(message), get_request(answer)
         if session is not None:
@@ -150,7 +152,10 @@ class DeskGate:
         )
 
     async def get_waiting_state(self, message: Message, utterance: Utterance) -> QueueState | None:
-        """Where a customer stands whose message no agent reads, after what it tells; None for who does not wait."""
+        """Returns the place in the queue of a customer whose message no agent reads; None for one who does not wait.
+
+        A message that shows more urgency than the ones before moves the customer forward first.
+        """
         session = await self._find_active_session(message)
         return (
             None

@@ -154,7 +154,7 @@ async def _build_question(wiring: Wiring, tenant: str, session_id: str, question
 
 
 async def _load_recent_messages(session: DeskSession, wiring: Wiring) -> list[DeskMessage]:
-    """What was said since the session was queued the last time."""
+    """Loads the messages since the session was queued the last time."""
     since = session.queued_at
     messages = await wiring.desk.messages.load_after(session.key, max(session.messages - LOOKED_AT, 0), LOOKED_AT)
     return [item for item in messages if since and item.created_at >= since]

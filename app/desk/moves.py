@@ -56,7 +56,7 @@ class Step:
 
 
 def get(connection: Connection, key: SessionKey, *, lock: bool = False) -> DeskSession:
-    """As `find`. Raises NotFound."""
+    """Finds a session; see `repository.find`. Raises NotFound."""
     found = repository.find(connection, key, lock=lock)
     if found is None:
         raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=key.session_id)
@@ -70,6 +70,7 @@ def apply_step(connection: Connection, step: Step) -> DeskSession:
         raise build_conflict(before)
     moment, rule = now(), RULES[step.event]
     fresh = {"fresh_at": moment} if rule.fresh else {}
+    # Every step ends a pause: a session that moves is to be seen again.
     values = {"snoozed_until": None, **step.values, "state": rule.target.value, "active_at": moment, **fresh}
     if not repository.update_session(connection, before, values):
         raise build_conflict(get(connection, step.key))
@@ -93,10 +94,20 @@ def request_person(
     claim: Claim = NOBODY,
     lifetime: timedelta = LIFETIME,
 ) -> DeskSession:
-    """Puts a session into the queue, or before it outside business hours; one that is there already stays as it is.
+    """Puts a session into the queue, or outside business hours into the wait for them; one that is there already stays
+    as it is.
 
-    about: `user_id` and `channel` of a conversation that has no turn yet; claim: on what ground, where no turn of this
-    transaction told already. Raises Forbidden where it does not hold; lifetime: of a session's secret.
+    Args:
+        connection: Of the transaction.
+        key: The session.
+        opening: What `Openings.prepare` found.
+        about: `user_id` and `channel` of a conversation that has no turn yet.
+        partners: The parts of the product that take part in the transaction.
+        claim: By what right the session is changed, where no turn of this transaction has checked that already.
+        lifetime: Of a session's secret.
+
+    Raises:
+        Forbidden: The claim does not hold.
     """
     partners.lock(connection, key, about, claim)
     member = partners.member(connection, key, claim, lifetime)

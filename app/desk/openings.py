@@ -65,10 +65,22 @@ class Openings:
         started: bool = True,
         sender: Requester = NOBODY,
     ) -> tuple[Opening, QueueState, str]:
-        """The request, where it puts the session, and the notice for the customer.
+        """Prepares a request for a person, before the transaction that writes it.
 
-        answer: the one that asks, None where the customer asks without the bot; started: the session may have turns.
-        Raises RateLimited for one request too many of this customer.
+        Args:
+            key: The session.
+            request: Why a person is asked for, and how urgently.
+            question: The customer's question.
+            answer: The answer that asks for a person; None where the customer asks without the bot.
+            skill: What the person must be able to do; empty for anybody.
+            started: Whether the session may have turns already, which then go onto the card.
+            sender: Whose requests are counted.
+
+        Returns:
+            The request, the place in the queue that the session will have, and the notice for the customer.
+
+        Raises:
+            RateLimited: The customer has asked for a person too often.
         """
         urgent = request.reason in _URGENT
         await self._limits.count_handoff(key.tenant, sender, question.caller or key.session_id, urgent=urgent)
@@ -98,10 +110,10 @@ class Openings:
         return opening, queue, notice
 
     async def require_working(self, tenant: str, agent_id: str) -> None:
-        """Raises Conflict where a member of staff is known to be off duty."""
+        """Raises Conflict if a member of staff is off duty; staff without a recorded duty may work."""
         await self._queue.require_working(tenant, agent_id)
 
     def build_opener(self, session: DeskSession) -> Opener:
-        """Opens the ticket that stands for a customer who waits, within a transaction."""
+        """Returns a function that opens, within a transaction, the ticket of a customer who waits."""
         owner = TicketOwner(session.session_id, session.caller)
         return self._tickets.build_opener(session.tenant, owner, draft_ticket(session.card, session.priority))

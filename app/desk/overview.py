@@ -19,7 +19,10 @@ class Overview:
         self.contacts = contacts
 
     async def describe_all(self, tenant: str, sessions: Sequence[DeskSession], agent_id: str = "") -> list[SessionOut]:
-        """Of one tenant, in their order. agent_id: for whom; without one nothing is unread."""
+        """Describes sessions of one tenant with labels, customers and last messages, in the same order.
+
+        agent_id: the person whose unread messages are counted; without one nothing is unread.
+        """
         ids = [session.session_id for session in sessions]
         if not ids:
             return []
@@ -37,5 +40,5 @@ class Overview:
         return described
 
     async def describe(self, session: DeskSession, agent_id: str = "") -> SessionOut:
-        """One session; see `describe_all`."""
+        """Describes one session; see `describe_all`."""
         return (await self.describe_all(session.tenant, [session], agent_id))[0]

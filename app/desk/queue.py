@@ -43,20 +43,18 @@ class Queue:
         profile = await self._profiles.get(tenant)
         return parse_business_hours(profile.business_hours, profile.timezone)
 
-    async def compute_forecast(
-        self, tenant: str, priority: int, skill: str = "", moment: datetime | None = None
-    ) -> Forecast:
-        """Computes the place and the wait of a session that comes now. moment: aware, by default the present."""
-        moment = moment or now()
+    async def compute_forecast(self, tenant: str, priority: int, skill: str) -> Forecast:
+        """Computes the place in the queue and the wait of a session that comes now."""
         position = await self._sessions.count_ahead(tenant, priority) + 1
         wait = await self._wait(tenant, position, skill)
-        if opening := await self.find_next_opening(tenant, moment):
+        if opening := await self.find_next_opening(tenant):
             return Forecast(QueueState(State.OUT_OF_HOURS, position), opening)
         return Forecast(QueueState(State.QUEUED, position, wait))
 
     async def find_next_opening(self, tenant: str, moment: datetime | None = None) -> datetime | None:
-        """Finds when staff are back, in their own time; None while they are there. moment: as for
-        `compute_forecast`.
+        """Returns when staff are back, in their own time zone; None while they are there.
+
+        moment: an aware time to look from, by default the present.
         """
         return (await self.load_hours(tenant)).find_next_opening(moment or now())
 
@@ -85,12 +83,12 @@ class Queue:
         """Whether anybody on duty may accept a session that needs the skill and is for the team."""
         return bool(await self._list_able_staff(tenant, await self._staff.load(tenant), skill, team))
 
-    async def is_working(self, tenant: str, member: Staff, moment: datetime | None = None) -> bool:
-        """Whether the moment lies in the hours of a member of staff. moment: as for `compute_forecast`."""
+    async def is_working(self, tenant: str, member: Staff) -> bool:
+        """Whether a member of staff is within their hours now; always true for one without hours of their own."""
         if not member.hours:
             return True
         zone = (await self._profiles.get(tenant)).timezone
-        return parse_business_hours(member.hours, zone).is_open_at(moment or now())
+        return parse_business_hours(member.hours, zone).is_open_at(now())
 
     async def require_working(self, tenant: str, agent_id: str) -> None:
         """Raises Conflict for a member of staff outside of their hours."""

@@ -60,7 +60,7 @@ def match_session(key: SessionKey) -> ColumnElement[bool]:
 
 
 def find(connection: Connection, key: SessionKey, *, lock: bool = False) -> DeskSession | None:
-    """The session as the desk knows it; None if it never was there. lock: until the transaction ends."""
+    """Finds a session as the desk knows it; None if it was never there. lock: until the transaction ends."""
     wanted = {"tenant": key.tenant, "session": key.session_id}
     row = connection.execute(_FIND_LOCKED if lock else _FIND, wanted).first()
     return build_session(row) if row else None

@@ -37,7 +37,10 @@ def add(
     client_id: str = "",
     attachments: Sequence[dict[str, Any]] = (),
 ) -> DeskMessage:
-    """Appends a message within a transaction that holds the session; one that was sent before is the one kept then."""
+    """Appends a message, within a transaction that holds the session.
+
+    client_id: the sender's own id of the message; one that was stored before under the same id is returned as it is.
+    """
     if client_id and (known := find(connection, key, sender, client_id)):
         return known
     moment = now()
@@ -59,7 +62,7 @@ def add(
 
 
 def find(connection: Connection, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
-    """The message that its sender gave this id."""
+    """Finds the message to which its sender gave this id."""
     same = (Table.sender == sender.value) & (Table.client_id == client_id)
     row = connection.execute(select(*_COLUMNS).where(_match_session(key), same)).first()
     return _build_message(row) if row else None
@@ -94,8 +97,9 @@ def _build_message(row: Any) -> DeskMessage:
 
 
 def mark_seen(connection: Connection, key: SessionKey, side: Side, seq: int) -> int:
-    """Notes how far one side has read, never back and not beyond the last message; returns how far, 0 for a session
-    that is not there.
+    """Records how far one side has read, never backwards and not beyond the last message.
+
+    Returns how far that is now; 0 if there is no such session.
     """
     column = DeskSessionRow.customer_seen if side is Side.CUSTOMER else DeskSessionRow.staff_seen
     mine = (DeskSessionRow.tenant_id == key.tenant) & (DeskSessionRow.session_id == key.session_id)

@@ -15,6 +15,7 @@ from app.types import SessionKey
 
 # How long somebody who has a session open is taken to have it; their page says so every 20 seconds.
 VIEWING = timedelta(seconds=45)
+# Characters of the last message that a list shows.
 SNIPPET_CHARS = 200
 
 
@@ -49,8 +50,10 @@ class ReadRepository:
         )
 
     async def count_unread(self, tenant: str, agent_id: str, sessions: Collection[str]) -> Mapping[str, int]:
-        """How many messages of customers this person has not read, since the session was queued the last time; 1 at
-        least of a session that they never opened. Sessions of which all is read are left out.
+        """Counts the messages of customers that a person has not read, since each session was queued the last time.
+
+        Returns session id -> count, at least 1 for a session that the person never opened. Sessions with nothing unread
+        are left out.
         """
         if not sessions:
             return {}

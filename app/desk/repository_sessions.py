@@ -18,7 +18,7 @@ from app.desk.tables import DeskSessionRow as Table
 from app.desk.types import ACTIVE, WAITING, Actor, DeskSession, Event, HistoryEntry, Sender, Standing, State
 from app.types import SessionKey
 
-# How long a session that is over stays in the list of whoever had it.
+# How long a session that is over stays in the list of the person who had it.
 RECENT = timedelta(days=7)
 _IN_TURN = Table.priority.desc(), Table.queued_at, Table.session_id
 _WAITING = Table.state.in_([state.value for state in WAITING])
@@ -51,7 +51,7 @@ class DeskSessionRepository:
         self._database = database
 
     async def find(self, key: SessionKey) -> DeskSession | None:
-        """The session as the desk knows it; None if it never was there."""
+        """Finds a session as the desk knows it; None if it was never there."""
         return await self._database.run_in_reader(lambda connection: repository.find(connection, key))
 
     async def list_waiting(self, tenant: str, limit: int = 200) -> list[DeskSession]:
@@ -125,6 +125,7 @@ class DeskSessionRepository:
 
     async def list_forgotten(self, silent: timedelta) -> list[DeskSession]:
         """Lists active sessions in which nothing happened for so long and that were not put aside."""
+        # What a round leaves over is found by the next one, since those of this round are not in this state any more.
         active, limit = Table.state.in_([state.value for state in ACTIVE]), now() - silent
         aside = func.coalesce(Table.snoozed_until, Table.active_at) >= limit
         return await self._load_sessions(active, Table.active_at < limit, ~aside, limit=500)

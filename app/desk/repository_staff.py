@@ -75,6 +75,8 @@ def register_member(connection: Connection, tenant: str, agent_id: str) -> Staff
 
 def lock_member(connection: Connection, tenant: str, agent_id: str) -> Staff | None:
     """Locks and returns a member of staff; None for somebody who never was here."""
+    # Read only once it is locked: `assigned` counts the member's sessions, and another transaction that takes one may
+    # have held the row until now.
     connection.execute(select(Table.agent_id).where(_match_member(tenant, agent_id)).with_for_update())
     row = connection.execute(select(*_COLUMNS).where(_match_member(tenant, agent_id))).first()
     return _build_staff(row) if row else None
@@ -92,7 +94,7 @@ class StaffRepository:
         return [_build_staff(row) for row in await self._database.fetch(query)]
 
     async def get(self, tenant: str, agent_id: str) -> Staff | None:
-        """One of them."""
+        """Returns a member of staff; None for somebody who was never here."""
         row = await self._database.fetch_first(select(*_COLUMNS).where(_match_member(tenant, agent_id)))
         return _build_staff(row) if row else None
 
@@ -126,7 +128,7 @@ class StaffRepository:
         await self._database.execute(update(Table).where(_match_member(tenant, agent_id)).values(last_seen=None))
 
     async def load(self, tenant: str) -> StaffLoad:
-        """Of this moment."""
+        """Loads who is on duty now, and how long the last sessions took."""
         since = now() - ON_DUTY
 
         def load(connection: Connection) -> StaffLoad:

@@ -15,7 +15,7 @@ from app.desk.types import WAITING, Team
 
 
 def find(connection: Connection, tenant: str, team_id: str) -> Team | None:
-    """The team of that id, without its members; locked, so that it is not removed before the transaction ends."""
+    """Finds a team without its members, and locks it, so that it is not removed before the transaction ends."""
     row = connection.execute(select(Table.id, Table.name).where(_match_team(tenant, team_id)).with_for_update()).first()
     return Team(row.id, row.name) if row else None
 
@@ -27,7 +27,7 @@ class TeamRepository:
         self._database = database
 
     async def list_teams(self, tenant: str) -> list[Team]:
-        """All of them with their members, by name."""
+        """Lists all teams with their members, by name."""
 
         def read(connection: Connection) -> list[Team]:
             teams = connection.execute(select(Table.id, Table.name).where(Table.tenant_id == tenant))
@@ -43,7 +43,7 @@ class TeamRepository:
         return await self._database.run_in_reader(read)
 
     async def create(self, tenant: str, name: str) -> Team | None:
-        """None for a name that there is already."""
+        """Creates a team; None if there is one of this name already."""
         team = Team(secrets.token_hex(6), name)
         row = insert(Table).values(tenant_id=tenant, id=team.id, name=name, created_at=now())
         try:
@@ -53,7 +53,7 @@ class TeamRepository:
         return team
 
     async def rename(self, tenant: str, team_id: str, name: str) -> bool:
-        """False for a name that there is already."""
+        """Renames a team; False if there is one of this name already."""
         try:
             await self._database.execute(update(Table).where(_match_team(tenant, team_id)).values(name=name))
         except IntegrityError:

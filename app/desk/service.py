@@ -61,9 +61,21 @@ class Desk:
         claim: Claim = NOBODY,
         sender: Requester = UNCOUNTED,
     ) -> DeskSession:
-        """The customer asks for a person without saying anything; whoever waits already, or has one, goes on so.
+        """Puts a session into the queue because the customer asks for a person, for example by a button.
 
-        claim: on what ground. Raises RateLimited, and Forbidden where the claim does not hold any more.
+        A session that is in the queue already, or with a person, stays as it is.
+
+        Args:
+            key: The session.
+            user_id: The customer as the caller of the API names them; not proved.
+            channel: Where the customer writes.
+            skill: What the person must be able to do; empty for anybody.
+            claim: By what right the caller acts for this session.
+            sender: Whose requests are counted.
+
+        Raises:
+            RateLimited: The customer has asked for a person too often.
+            Forbidden: The claim does not hold any more.
         """
         session = await self._sessions.find(key)
         if session is not None and session.state in ACTIVE:  # nor is a ticket made
@@ -94,8 +106,10 @@ class Desk:
     async def transfer_session(
         self, key: SessionKey, *, by: str = "", to: str = "", team: str = "", skill: str = "", note: str = ""
     ) -> DeskSession:
-        """To a colleague, or back into the queue for a team, or whoever has the skill; a session keeps its age in the
-        queue. by: who has it, when the caller says so. Raises NotFound, Conflict.
+        """Transfers a session to a colleague (`to`), or back into the queue for a team or for anybody with a skill.
+
+        In the queue the session keeps its age. by: the person who has the session, if the caller says so; another one's
+        session is not transferred. Raises NotFound, Conflict.
         """
         if to:
             await self._openings.require_working(key.tenant, to)
@@ -107,10 +121,10 @@ class Desk:
                 lambda connection: steps.return_to_team_queue(connection, key, team, skill, by, note)
             )
         values = {"agent_id": "", "assigned_at": None, "skill": skill, "team": ""}
-        return await self._apply_step(Step(key, Event.REQUEUE, Actor.STAFF, by, by, note, _REQUEUED, values))
+        return await self.apply_step(Step(key, Event.REQUEUE, Actor.STAFF, by, by, note, _REQUEUED, values))
 
     async def resolve(self, key: SessionKey, *, by: str = "", note: str = "") -> DeskSession:
-        """Back to the bot. by: who has it, when the caller says so."""
+        """Resolves a session, which returns it to the bot. by: the person who has it, if the caller says so."""
         partners = self._partners
         return await self._run_transaction(
             lambda connection: steps.resolve(connection, key, by, note, _RESOLVED, partners)
@@ -165,17 +179,14 @@ class Desk:
 
     async def leave_queue(self, key: SessionKey) -> DeskSession:
         """Takes the customer out of the queue and back to the bot."""
-        return await self._apply_step(Step(key, Event.LEAVE, Actor.CUSTOMER, notice=_LEFT))
+        return await self.apply_step(Step(key, Event.LEAVE, Actor.CUSTOMER, notice=_LEFT))
 
     async def close(self, key: SessionKey, actor: Actor, *, by: str = "", note: str = "") -> DeskSession:
         """Closes a session; should the customer write again, the bot answers."""
-        return await self._apply_step(Step(key, Event.CLOSE, actor, by, note=note, notice=_CLOSED))
+        return await self.apply_step(Step(key, Event.CLOSE, actor, by, note=note, notice=_CLOSED))
 
-    async def apply_timed_step(self, step: Step) -> DeskSession:
-        """Applies a step that follows from the time alone."""
-        return await self._apply_step(step)
-
-    async def _apply_step(self, step: Step) -> DeskSession:
+    async def apply_step(self, step: Step) -> DeskSession:
+        """Applies one step of a session in a transaction. Raises NotFound, Conflict."""
         return await self._run_transaction(lambda connection: moves.apply_step(connection, step))
 
     async def _run_transaction(self, work: Work) -> DeskSession:

@@ -1,5 +1,5 @@
-"""What two who talk tell each other beside their messages: that one is typing, and how far one has read. Nothing of it
-is kept here, and whoever is not connected misses it.
+"""Signals between customer and staff beside their messages: that one side is typing, and how far it has read. They are
+not stored, and only reach who is connected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_WAITING = 32
 
 
 class SignalKind(StrEnum):
-    """What is told."""
+    """What a signal says."""
 
     TYPING = "typing"
     SEEN = "seen"
@@ -46,7 +46,7 @@ class Signals:
 
     @contextmanager
     def listen(self, where: SessionKey | str) -> Iterator[asyncio.Queue[Signal]]:
-        """What is told in a session, or in all sessions of a tenant given by its name."""
+        """Opens a queue that gets the signals of a session, or of all sessions of a tenant given by its name."""
         queue: asyncio.Queue[Signal] = asyncio.Queue(MAX_WAITING)
         self._listening.setdefault(where, set()).add(queue)
         try:
@@ -57,7 +57,7 @@ class Signals:
                 del self._listening[where]
 
     def send(self, signal: Signal) -> None:
-        """Tells everybody who listens."""
+        """Delivers a signal to all who listen, in this process and in others."""
         self._deliver(signal)
         self.relay([signal.kind.value, signal.side.value, signal.key.tenant, signal.key.session_id, signal.seq])
 

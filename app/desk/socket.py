@@ -114,7 +114,10 @@ class _Member:
                 await asyncio.sleep(GATHER_SECONDS)
 
     async def send_signals(self) -> None:
-        """Sends what the customers of this person do meanwhile, such as typing."""
+        """Sends what customers are doing right now, such as typing, in the sessions that this person follows.
+
+        Runs until it is cancelled.
+        """
         with self._desk.signals.listen(self._tenant) as signals:
             while True:
                 signal = await signals.get()

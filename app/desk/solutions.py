@@ -15,9 +15,12 @@ def is_angry(session: DeskSession) -> bool:
 
 
 def find_question(session: DeskSession, said: Sequence[DeskMessage]) -> str:
-    """The question of the card, else the customer's first words to the person; said: since it was queued.
+    """Returns the question that a solution answers; empty where there is none.
 
-    Anger is no question: of an angry customer it is the last question at which the bot failed, empty without one.
+    It is the question of the handoff card, else the customer's first words to the person. Anger is no question: for an
+    angry customer it is the last question at which the bot failed.
+
+    said: the messages since the session was queued.
     """
     if is_angry(session):
         failed = [turn["question"] for turn in session.card.get("tried", ()) if turn["outcome"] in HELPLESS]

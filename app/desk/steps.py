@@ -26,14 +26,18 @@ if TYPE_CHECKING:
 
 
 def accept_session(connection: Connection, key: SessionKey, agent_id: str) -> DeskSession:
-    """This person takes the session; whoever has it already keeps it, so that a request may be sent twice. Raises
-    NotFound, and Conflict when another was faster or there is no place.
+    """Gives a session to a person. One that the person has already stays so, so that the request may be sent twice.
+
+    Raises:
+        NotFound: There is no such session.
+        Conflict: Another person was faster, or this one may not take it: no free place, skill or team.
     """
     member = desk_staff.register_member(connection, key.tenant, agent_id)
     session = moves.get(connection, key, lock=True)
     if session.state is State.ASSIGNED and session.agent_id == agent_id:
         return session
-    if session.state is not State.ASSIGNED:  # else that is what there is to say
+    # A session that a colleague has already is refused as such below, however many this person has.
+    if session.state is not State.ASSIGNED:
         _require_place(member, session.skill, session.team)
     values = {"agent_id": agent_id, "assigned_at": now()}
     notice = f"客服 {member.name} 已接入，将为您服务。"
@@ -43,13 +47,15 @@ def accept_session(connection: Connection, key: SessionKey, agent_id: str) -> De
 
 def transfer_to_colleague(connection: Connection, key: SessionKey, to: str, holder: str, note: str) -> DeskSession:
     """Transfers the session to a colleague. Raises NotFound, Conflict."""
+    # The member before the session, as in `accept_session`: in the other order two transactions could wait for each
+    # other for ever.
     member = desk_staff.lock_member(connection, key.tenant, to)
     if member is None:
         raise NotFound(f"没有名为 {to} 的客服。", code="staff_not_found", agent_id=to)
     session = moves.get(connection, key, lock=True)
     if session.state is State.ASSIGNED and session.agent_id == to:
         raise Conflict("会话已经在这位客服手上。", code="same_agent")
-    _require_place(member, "")
+    _require_place(member, "")  # only the place: skill and team do not bind a transfer to a named colleague
     notice = f"已为您转接到客服 {member.name}。"
     return moves.apply_step(
         connection, Step(key, Event.TRANSFER, Actor.STAFF, to, holder, note, notice, {"agent_id": to})
@@ -71,8 +77,19 @@ def return_to_team_queue(
 def resolve(
     connection: Connection, key: SessionKey, by: str, note: str, notice: str, partners: Partners
 ) -> DeskSession:
-    """By whoever has it, with the ticket that stood for that person; by: who that is, when the caller says so. Raises
-    NotFound, Conflict.
+    """Resolves a session and the ticket that was opened for it.
+
+    Args:
+        connection: Of the transaction.
+        key: The session.
+        by: The person who has the session; empty where the caller does not say.
+        note: For colleagues.
+        notice: What the customer reads.
+        partners: The parts of the product that take part in the transaction.
+
+    Raises:
+        NotFound: There is no such session.
+        Conflict: Nobody has it, or another person does.
     """
     holder = by or moves.get(connection, key, lock=True).agent_id
     step = Step(key, Event.RESOLVE, Actor.STAFF, holder, holder, note, notice, {"resolved_at": now()})
@@ -90,8 +107,10 @@ def send_message(
     partners: Partners,
     attachments: Sequence[dict[str, Any]] = (),
 ) -> tuple[DeskMessage, DeskSession]:
-    """Sends a message of whoever has the session; one that was sent before stays as it is. Raises NotFound,
-    Conflict.
+    """Sends a message of the person who has the session.
+
+    client_id: a message with the same one was sent before and stays as it is. Raises NotFound, and Conflict where
+    nobody or another person has the session.
     """
     session = moves.get(connection, key, lock=True)
     message = desk_messages.find(connection, key, Sender.AGENT, client_id) if client_id else None

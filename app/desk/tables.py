@@ -14,8 +14,8 @@ from app.db.base import Base, delete_with, tenant_key
 class DeskSessionRow(Base):
     """A session that was with the human desk at least once; `state` is changed by compare-and-set alone.
 
-    `version` counts its transitions, `messages` numbers its messages; `customer_seen`, `staff_seen`: the last one that
-    the customer, or whoever has the session, has read; see `app.desk.types`.
+    `version` counts its transitions, `messages` its messages; `customer_seen`, `staff_seen`: the number of the last
+    message that the customer, or the person with the session, has read; see `app.desk.types`.
     """
 
     __tablename__ = "desk_sessions"

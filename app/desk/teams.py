@@ -16,7 +16,7 @@ class Teams:
         self._repository = repository
 
     async def list_teams(self, tenant: str) -> list[Team]:
-        """All of them with their members, by name."""
+        """Lists all teams with their members, by name."""
         return await self._repository.list_teams(tenant)
 
     async def require_all(self, tenant: str, team_ids: Iterable[str]) -> None:

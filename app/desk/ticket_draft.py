@@ -37,7 +37,7 @@ def _subject(question: str, entities: Any) -> str:
 
 
 def _priority(category: Category, urgency: int) -> Priority:
-    """That of the queue; a danger is urgent wherever it waits."""
+    """Returns the priority of a ticket: that of the queue, but urgent for a danger."""
     if category is Category.SAFETY or urgency >= FURY_PRIORITY:
         return Priority.URGENT
     return Priority.HIGH if urgency > 0 else Priority.NORMAL

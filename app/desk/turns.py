@@ -21,7 +21,7 @@ from app.types import SessionKey
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-# Instead of a reply with a member's rows: messages are also delivered to whoever holds no more than the session.
+# In place of a reply with a member's rows: messages are also delivered to clients that only know the session.
 _PRIVATE = "（已根据本人的业务数据作答，内容见对话记录。）"
 _OVER = frozenset({State.RESOLVED, State.CLOSED})
 

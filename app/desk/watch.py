@@ -74,4 +74,4 @@ class Watch:
 
     async def _try_step(self, step: Step) -> None:
         with suppress(Conflict, NotFound):  # somebody was faster
-            await self._service.apply_timed_step(step)
+            await self._service.apply_step(step)

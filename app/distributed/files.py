@@ -26,7 +26,7 @@ class StoredFile:
     category: str = ""
 
     def read(self, max_bytes: int) -> bytes:
-        """The content, cut one byte after `max_bytes`. Raises OSError, for a link of this machine too."""
+        """Reads the content, cut one byte after `max_bytes`. Raises OSError, also for a link on this machine."""
         if self.url == _LOCAL:
             return FoundFile(Path(self.path), self.place).read(max_bytes)
         store, _ = _open_store(self.url)
@@ -66,6 +66,17 @@ def find_stored(
 
 
 def _list_below(url: str, skipped: Callable[[Path, Skipped], None], root_name: str) -> list[StoredFile]:
+    """Lists the files below a URL that can be ingested; names that begin with a dot are passed over.
+
+    Args:
+        url: A folder or a file of a store.
+        skipped: Called with each file that is not ingested, and why.
+        root_name: The folder of the knowledge base that the files go to; empty for its root.
+
+    Raises:
+        FileNotFoundError: Nothing is there.
+        Unavailable: The store does not answer.
+    """
     root, found = _list_store(url)
     files = []
     for path in found:
@@ -84,7 +95,10 @@ def _list_below(url: str, skipped: Callable[[Path, Skipped], None], root_name: s
 
 
 def _list_store(url: str) -> tuple[str, list[str]]:
-    """The root, and what lies below it. Raises FileNotFoundError, Unavailable where the store does not answer."""
+    """Returns the root that a URL names in its store, and the paths of all files below it, sorted.
+
+    Raises FileNotFoundError where nothing is there, Unavailable where the store does not answer.
+    """
     store, root = _open_store(url)
     try:
         found = sorted(store.find(root))
@@ -99,7 +113,7 @@ def _list_store(url: str) -> tuple[str, list[str]]:
 
 
 def _get_name(url: str) -> str:
-    """Of the folder, bucket or archive that a URL means."""
+    """Returns the name of the folder, bucket or archive that a URL means."""
     where = url.rpartition("::")[2]
     parts = urlsplit(where)
     last = (
@@ -110,7 +124,7 @@ def _get_name(url: str) -> str:
 
 
 def _decode_path(url: str, path: str) -> str:
-    """A path as a folder has it: of all stores, web servers alone write it percent-encoded."""
+    """Returns a path as a folder has it: of all stores, only web servers write it percent-encoded."""
     return unquote(path) if _is_web(url) else path
 
 
@@ -119,7 +133,7 @@ def _is_web(url: str) -> bool:
 
 
 def _open_store(url: str) -> tuple[Any, str]:
-    """fsspec keeps what it opened. Raises InvalidConfiguration, MissingDependency, FileNotFoundError."""
+    """Opens a store, which fsspec keeps open. Raises InvalidConfiguration, MissingDependency, FileNotFoundError."""
     try:
         core = import_module("fsspec.core")
     except ImportError as error:

@@ -34,8 +34,10 @@ class RayOptions:
 
 @contextmanager
 def run_ray(options: RayOptions) -> Iterator[None]:
-    """No dashboard, no usage reports; a Ray of our own listens on the loopback alone. Raises MissingDependency, and
-    Unavailable where Ray does not start or the cluster does not answer.
+    """Runs Ray for as long as the block lasts, without dashboard and usage reports.
+
+    One that is started here listens on the loopback alone. Raises MissingDependency, and Unavailable if Ray does not
+    start or the cluster does not answer.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what goes wrong is in Ray's own logs, and raised

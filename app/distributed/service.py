@@ -32,7 +32,7 @@ class PreparedReader:
 
     @contextmanager
     def use_result(self, content: bytes, found: ReadDocument | InvalidDocument | None) -> Iterator[None]:
-        """While this file is taken in."""
+        """Uses a result for a file while the block ingests it."""
         self._content, self._found = content, found
         try:
             yield
@@ -74,7 +74,7 @@ class MassIngestion:
     async def build_work(
         self, settings: Settings, tenant: str, files: Sequence[StoredFile], columns: FaqColumns | None
     ) -> Work:
-        """What the workers are told."""
+        """Builds what the workers need to know."""
         held = [] if self.change.draft else await self.base.documents.list_published(tenant)
         by_path = {one.path: one for one in held}
         same = {file.place: one for file in files if (one := by_path.get(file.place)) and self._has_labels(one, file)}
@@ -84,7 +84,9 @@ class MassIngestion:
         return Work(settings, tenant, embedder, tuple(files), known, contents, columns)
 
     async def run(self, work: Work, options: RayOptions) -> AsyncIterator[FileReport]:
-        """What became of each file, in the order in which they were done; the index follows behind."""
+        """Ingests the files and yields a report of each, in the order in which they are done; the index
+        follows behind.
+        """
         rows = run_stages(work, options)
         while (row := await asyncio.to_thread(next, rows, None)) is not None:
             yield await self._ingest_row(work, row)

@@ -47,7 +47,7 @@ class Work:
 
 
 def read(row: Row, work: Work) -> Row:
-    """With the bytes, unless they are known under the same path."""
+    """Reads the bytes of a row's file, unless they are known under the same path."""
     file = work.files[row["number"]]
     try:
         content = file.read(work.settings.max_upload_bytes)
@@ -112,13 +112,13 @@ class Embed:
         return row | {"keys": keys, "vectors": np.asarray(vectors, dtype="<f4").tobytes()}
 
     def close(self) -> None:
-        """Lets the embedder go."""
+        """Closes the embedder and the event loop that it ran in."""
         self._embedder.close()
         self._runner.close()
 
 
 def read_vectors(row: Row) -> dict[str, Any]:
-    """The vectors of a row's chunks, float32 of shape (dimension,), by the key that the cache has them under."""
+    """Returns the vectors of a row's chunks: cache key -> float32 of shape (dimension,)."""
     keys = [row["keys"][start : start + DIGITS] for start in range(0, len(row["keys"]), DIGITS)]
     if not keys:
         return {}
@@ -126,11 +126,11 @@ def read_vectors(row: Row) -> dict[str, Any]:
 
 
 def name_of(work: Work, row: Row) -> str:
-    """The file name of a row's file."""
+    """Returns the file name of a row's file."""
     return work.files[row["number"]].place.rpartition("/")[2]
 
 
 def _build_row(number: int, content: bytes = b"", digest: str = "", *, held: bool = False, error: str = "") -> Row:
-    """Of one shape, whatever became of the file."""
+    """Builds a row; all have the same columns, so that stages can exchange them whatever happened to the file."""
     stages = {"parsed": b"", "keys": "", "vectors": b""}
     return {"number": number, "content": content, "digest": digest, "held": held, "error": error, **stages}

@@ -17,7 +17,7 @@ _SUBJECT = "业务库"
 
 
 async def check_business(settings: Settings) -> Sequence[Diagnosis]:
-    """One finding a tenant."""
+    """Checks the business database of each tenant."""
     if not settings.business_sources:
         fix = "要查订单等业务数据，就设置 BUSINESS_DATABASE_URL"
         return [report_note(_SUBJECT, "没有接，业务数据一律不查", fix)]

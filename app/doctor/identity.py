@@ -15,7 +15,7 @@ _SUBJECT = "身份提供方"
 
 
 async def check_identity(settings: Settings) -> Sequence[Diagnosis]:
-    """One where a provider is configured."""
+    """Checks the identity provider, if one is configured."""
     if not settings.oidc_issuer:
         return []
     try:

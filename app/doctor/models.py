@@ -118,7 +118,7 @@ def _check_local_file(subject: str, variable: str, path: str) -> Diagnosis:
 
 
 def _check_weights(subject: str, variable: str, model: str, runtime: Runtime) -> Diagnosis | None:
-    """What is wrong with the weights of a checkpoint; None where they lie in a folder."""
+    """Returns what is wrong with the weights of a checkpoint; None if they lie in a folder."""
     graph = Path(model, FOLDER, GRAPHS[runtime]) if runtime in GRAPHS else None
     if Path(model, "config.json").is_file():
         if graph is not None and graph.is_file():

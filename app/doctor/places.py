@@ -40,7 +40,7 @@ async def check_data_dir(settings: Settings) -> Sequence[Diagnosis]:
 
 
 async def check_disk(settings: Settings) -> Sequence[Diagnosis]:
-    """How much is free where DATA_DIR lies."""
+    """Checks how much space is free where DATA_DIR lies."""
     free = shutil.disk_usage(_find_existing(settings.data_dir)).free
     told = f"DATA_DIR 所在的磁盘还剩 {free / 1e9:.1f} GB"
     fix = "腾出空间，或把 DATA_DIR 换到别的磁盘；过期的数据可用 scripts/retention.py 删除"
@@ -63,5 +63,5 @@ async def check_log_file(settings: Settings) -> Sequence[Diagnosis]:
 
 
 def _find_existing(path: Path) -> Path:
-    """The path itself, or the nearest above it that is there."""
+    """Returns the path itself, or the nearest folder above it that exists."""
     return next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())

@@ -14,7 +14,7 @@ _OFFICE, _OCR = "LibreOffice（可选）", "OCR（可选）"
 
 
 async def check_readers(settings: Settings) -> Sequence[Diagnosis]:
-    """LibreOffice for files of before 2007, OCR for pictures and scans."""
+    """Checks LibreOffice, for files of before 2007, and OCR, for pictures and scans."""
     return [_check_office(settings), _check_ocr(settings)]
 
 

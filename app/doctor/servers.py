@@ -14,7 +14,7 @@ _REDIS_PORT = 6379
 
 
 async def check_servers(settings: Settings) -> Sequence[Diagnosis]:
-    """One for each server that is configured; none where all is in the process."""
+    """Checks each server that is configured."""
     found = []
     if url := settings.redis_url.get_secret_value():
         found.append(await _check_server("Redis", url, "REDIS_URL", _REDIS_PORT))

@@ -37,7 +37,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 async def examine(settings: Settings, *, has_key: bool) -> AsyncIterator[Diagnosis]:
-    """One after the other, as the checks come to them. has_key: see `check_access`."""
+    """Yields the findings of all checks, one after the other, as they come. has_key: see `check_access`."""
     for finding in check_access(settings, has_key=has_key):
         yield finding
     for check in CHECKS:

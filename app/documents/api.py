@@ -43,7 +43,7 @@ router = APIRouter(prefix=UPLOADS, tags=["documents"], route_class=GuardedRoute)
 
 
 def _build_repeated_field(description: str, **schema: Any) -> dict[str, Any]:
-    """A field that may be sent several times; sent once, nothing tells a list of one text from the text."""
+    """Describes a field that may be sent several times; sent once, a list of one text looks like the text."""
     text = {"type": "string", **schema}
     return {"anyOf": [{"type": "array", "items": text}, text], "description": description}
 
@@ -246,7 +246,7 @@ async def get_original(
 
 
 async def load_detail(wiring: Wiring, tenant: str, document_id: str) -> DocumentDetail:
-    """A document with its versions. Raises NotFound."""
+    """Loads a document with its versions. Raises NotFound."""
     row = await _get_document(wiring, tenant, document_id)
     versions = await wiring.versions.rows.list_all(tenant, document_id)
     return DocumentDetail(

@@ -63,7 +63,7 @@ class Diff:
 
 
 def compare_paragraphs(old: Sequence[str], new: Sequence[str], version: int, against: int) -> Diff:
-    """Blocking."""
+    """Compares two versions paragraph by paragraph. Blocking."""
     truncated = max(len(old), len(new)) > MAX_PARAGRAPHS
     old, new = old[:MAX_PARAGRAPHS], new[:MAX_PARAGRAPHS]
     matcher = _Anchored(old, new)
@@ -104,7 +104,9 @@ class _Anchored(SequenceMatcher[str]):
 
 
 def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """The places of paragraphs that stand once in either: the most of them that are in the same order in both."""
+    """Returns the positions of paragraphs that occur once on either side: as many as possible that are in the same
+    order.
+    """
     times_old, times_new = Counter(old), Counter(new)
     place = {text: at for at, text in enumerate(new) if times_new[text] == 1}
     pairs = [(at, place[text]) for at, text in enumerate(old) if times_old[text] == 1 and text in place]
@@ -124,7 +126,7 @@ def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
 
 
 def _match_between(old: Sequence[str], new: Sequence[str], of: tuple[int, int], to: tuple[int, int]) -> Iterator[Match]:
-    """The same paragraphs of two stretches, from a place until before another."""
+    """Yields the same paragraphs of two stretches, from one position until before another."""
     (a, end_a), (b, end_b) = of, to
     first = a, b
     while a < end_a and b < end_b and old[a] == new[b]:
@@ -140,7 +142,7 @@ def _match_between(old: Sequence[str], new: Sequence[str], of: tuple[int, int], 
 
 
 def _join_blocks(blocks: Sequence[Match]) -> list[Match]:
-    """Without empty ones, and with one in the place of two that meet."""
+    """Drops empty matches, and joins matches that meet."""
     found: list[Match] = []
     for block in blocks:
         if found and (found[-1].a + found[-1].size, found[-1].b + found[-1].size) == (block.a, block.b):

@@ -13,6 +13,7 @@ from knowledge.ingest import PreparedDocument
 
 # In one trial.
 MAX_DRAFTS = 50
+# Of all drafts together, and of each since it was read.
 _KEPT_BYTES, _KEPT_SECONDS = 64 * 2**20, 600.0
 
 
@@ -27,8 +28,9 @@ class Drafts:
         )
 
     async def load_versions(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> list[PreparedDocument]:
-        """The versions named by document and number, or the newest that is not published of every document that has
-        any. Raises NotFound, Conflict, KnowledgeError.
+        """Loads versions that are named by document and number; with None the newest unpublished one of every document.
+
+        Raises NotFound, Conflict, KnowledgeError.
         """
         if keys is None:
             waiting, total = await self._versions.open(tenant, limit=MAX_DRAFTS)
@@ -51,7 +53,7 @@ class Drafts:
         if (read := self._read.get(place)) is not None:
             return read
         read = await self._service.read_again(tenant, known, stored)
-        if _measure_size(read) <= _KEPT_BYTES:
+        if _measure_size(read) <= _KEPT_BYTES:  # the cache raises ValueError for what is larger than all of it
             self._read[place] = read
         return read
 

@@ -46,6 +46,7 @@ _PICTURES = {
 _GENERIC = frozenset(
     {"", "text/plain", "application/octet-stream", "binary/octet-stream", "application/zip", "application/vnd.ms-excel"}
 )
+# Characters of a folder or file name.
 _MAX_PART = 60
 _UNFIT = frozenset('\\/:*?"<>|')
 # Characters of a path that the folder of a source may take.
@@ -53,8 +54,9 @@ _ROOM = 150
 
 
 def choose_suffix(url: httpx.URL, media_type: str, *, pictures: bool = False) -> str | None:
-    """By what parser a body is read; None where there is none for it. pictures: they are wanted too; those of a
-    website are logos and buttons.
+    """Returns the suffix by whose parser a body is read; None if no parser reads it.
+
+    pictures: whether pictures are read too; those of a website are logos and buttons.
     """
     own = PurePosixPath(url.path).suffix.lower()
     if media_type in _GENERIC and (own in PARSERS | LEGACY or (pictures and own in PICTURES)):
@@ -65,9 +67,10 @@ def choose_suffix(url: httpx.URL, media_type: str, *, pictures: bool = False) ->
 
 
 def build_path(url: httpx.URL, suffix: str) -> str:
-    """Host and path of the URL as folders and a file name; what differs in the query alone differs in the name.
+    """Builds the path of a page: host and path of the URL as folders and a file name.
 
-    Always one that `app.documents.paths.parse_filing` takes, also below another folder.
+    What differs only in the query differs in the name. `app.documents.paths.parse_filing` always takes the path, also
+    below another folder.
     """
     parts = [part for part in url.path.split("/") if part]
     last = parts.pop() if parts and not url.path.endswith("/") else "index"
@@ -75,6 +78,7 @@ def build_path(url: httpx.URL, suffix: str) -> str:
     query = url.query.decode("ascii", "replace")
     name = f"{_fit_part(stem)}{f'-{_hash_text(query)}' if query else ''}{suffix}"
     folders = [_fit_part(url.host), *map(_fit_part, parts)]
+    # Five levels and _ROOM characters are left for the folder that a source files its pages under.
     if len(folders) > MAX_DEPTH - 5 or len("/".join(folders)) + len(name) > MAX_PATH_CHARS - _ROOM:
         folders = [*folders[:1], _hash_text(url.path)]
     return "/".join([*folders, name])

@@ -34,7 +34,7 @@ class FoundFile:
         return self.path.stat().st_size
 
     def read(self, max_bytes: int) -> bytes:
-        """The content, cut one byte after `max_bytes`: enough to refuse it. Raises OSError, for a link too."""
+        """Reads the content, cut one byte after `max_bytes`: enough to refuse it. Raises OSError, also for a link."""
         with open(self.path, "rb", opener=_open_no_link) as file:
             return file.read(max_bytes + 1)
 
@@ -82,8 +82,8 @@ def find_files(
 
 
 def put_below(folder: str | None, name: str, *, alone: bool) -> str:
-    """Where the files of a folder of that name go: one that is given alone becomes `folder`, several lie in it, each
-    under its name.
+    """Returns the folder for the files of a folder: `folder` itself if it is given alone, else one of its name within
+    it.
     """
     if folder is None:
         return name
@@ -107,7 +107,7 @@ def _walk(root: Path, skipped: Callable[[Path, Skipped], None]) -> Iterator[tupl
 
 
 def _walk_files(root: Path) -> Iterator[Path]:
-    """All but plain folders; links to folders are not gone into."""
+    """Yields everything except plain folders; links to folders are not followed."""
     for folder, folders, files in os.walk(root, followlinks=False):
         yield from (Path(folder, name) for name in files)
         yield from (path for name in folders if (path := Path(folder, name)).is_symlink())

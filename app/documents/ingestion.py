@@ -35,8 +35,9 @@ else:
     httpx = LazyModule("httpx")
 
 
+# Files prepared at once, over all requests: a small upload need not wait for a large one to end.
 MAX_CONCURRENT_FILES = 8
-# Files prepared at once, over all requests: a small upload need not wait for a large one to end, nor for another's.
+# Of them so many of one tenant, so that none waits for the uploads of another.
 MAX_FILES_OF_A_TENANT = 2
 
 # What belongs to the commit of a file; it gets the connection and what will be reported, and raising undoes it all.
@@ -181,8 +182,9 @@ class IngestionService:
         return expired
 
     async def restore_validity(self, tenant: str, file: Incoming) -> None:
-        """Takes an end of the validity that has passed away from the document that a file is to become a version of:
-        whoever imports its page again wants it answered from.
+        """Removes the end of a document's validity, if it has passed, when a new version of the document is imported.
+
+        A page that is imported again is meant to be answered from.
         """
         if file.change.draft or file.labels.valid_until is not None:
             return

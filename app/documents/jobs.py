@@ -17,6 +17,7 @@ from knowledge.errors import InvalidDocument
 
 # Of a tenant, not settled yet; more are taken once these are.
 MAX_WAITING_FILES, MAX_WAITING_BYTES = 10_000, 2 * 2**30
+# Between two looks at a job that a request waits for.
 _POLL_SECONDS = 0.03
 
 
@@ -40,7 +41,7 @@ class DocumentJobs:
         try:
             accepted, sizes = await self._keep_files(tenant, job_id, files)
             await self._jobs.accept_job(tenant, job_id, accepted, sizes)
-        except BaseException:
+        except BaseException:  # a client that leaves cancels this: what it sent is dropped all the same
             await asyncio.shield(self._jobs.forget_originals(tenant, job_id))
             raise
         self._wake()
@@ -93,7 +94,7 @@ class DocumentJobs:
 
 
 def compute_eta(job: JobRow, moment: datetime) -> float | None:
-    """How long it will still take at `moment`, going by how long the chunks so far took; None while nothing tells.
+    """Returns how many seconds a job will still take, by how long the chunks so far took; None if nothing tells.
 
     Files that were not parsed yet count as many chunks for a byte as the others.
     """

@@ -38,7 +38,7 @@ def check_tags(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_url(value: str) -> str:
-    """The address of a document's page, or nothing. Raises InvalidRequest."""
+    """Returns the address of a document's page, empty for none. Raises InvalidRequest."""
     url = value.strip()
     try:
         parts = urlsplit(url)

@@ -16,7 +16,7 @@ META = (
 
 
 def build_meta(document_id: str, row: Any) -> DocumentMeta:
-    """Of a row with the columns of `META`."""
+    """Builds what searches know of a document from a row with the columns of `META`."""
     place = row.category, tuple(row.tags), Filing(row.path).folder
     dated = row.dated or row.updated_at.date().isoformat()
     return DocumentMeta(document_id, row.name, row.title, *place, row.product, row.product_version, dated)

@@ -26,12 +26,12 @@ def parse_filing(path: str, external_id: str = "") -> Filing:
 
 
 def normalize_folder(path: str) -> str:
-    """A folder's path in the form that documents have it; empty is the top. Raises HostileDocument."""
+    """Returns a folder's path in the form that documents have it; empty is the top. Raises HostileDocument."""
     return parse_filing(f"{path}/-").folder
 
 
 def check_folder(path: str) -> str:
-    """The same of a folder that a request names. Raises Forbidden."""
+    """Normalises the folder that a request names. Raises Forbidden."""
     try:
         return normalize_folder(path)
     except HostileDocument as error:

@@ -14,7 +14,7 @@ FIELDS = ("product", "product_version")
 
 
 def read_names(title: str, filing: Filing) -> dict[str, str]:
-    """What title, file name and folders say of it."""
+    """Reads what title, file name and folders say of a document's product."""
     return {
         "product": find_product(title, filing.folder),
         "product_version": find_version(title, filing.name, filing.folder),
@@ -22,7 +22,9 @@ def read_names(title: str, filing: Filing) -> dict[str, str]:
 
 
 def find_own_labels(title: str, filing: Filing, known: Mapping[str, str]) -> dict[str, str | None]:
-    """What is known of a document and not by its names, which may change: by a label, or by itself. Else None."""
+    """Returns what is known of a document by a label or its own content, not by its names, which may
+    change; else None.
+    """
     told = read_names(title, filing)
     return {name: None if known[name] == told[name] else known[name] for name in FIELDS}
 
@@ -30,7 +32,7 @@ def find_own_labels(title: str, filing: Filing, known: Mapping[str, str]) -> dic
 def compute_renamed_values(
     known: Mapping[str, Any], labels: Mapping[str, Any], filing: Filing | None
 ) -> dict[str, str]:
-    """The columns of a document that gets labels, where None is for its names to tell, and may be filed elsewhere."""
+    """Returns the columns of a document that gets labels, and may move; where a label is None, its names decide."""
     place = Filing(known["path"], known["external_id"])
     own = find_own_labels(known["title"], place, known) | {name: labels[name] for name in FIELDS if name in labels}
     told = read_names(known["title"], filing or place)
@@ -38,12 +40,12 @@ def compute_renamed_values(
 
 
 def check_product(value: str | None) -> str | None:
-    """A product as it is kept; None for what is not said. Raises InvalidRequest."""
+    """Returns a product as it is stored; None if none is given. Raises InvalidRequest."""
     return None if value is None else _check_length(clean(value).strip(), "product")
 
 
 def check_version(value: str | None) -> str | None:
-    """A version of a product as it is kept: 2.3 of V2.3. Raises InvalidRequest."""
+    """Returns the version of a product as it is stored: 2.3 for V2.3. Raises InvalidRequest."""
     return None if value is None else _check_length(normalize_version(clean(value)), "product_version")
 
 

@@ -44,7 +44,7 @@ class IngestionBar:
         self._move_bar(done / (total + 1))
 
     def finish_file(self, name: str) -> None:
-        """One more file is done, wherever it was."""
+        """Counts one more file as done, whichever it was."""
         self._finished += 1
         self._show_text(name, refresh=False)
         self._move_bar()

@@ -147,7 +147,7 @@ class DocumentRepository:
             return [_build_row(row) for row in await connection.execute(query)], total
 
     async def get(self, tenant: str, document_id: str) -> DocumentRow | None:
-        """The document of that id."""
+        """Returns the document of that id; None without one."""
         return await self._find_one(tenant, Document.id == document_id)
 
     async def find_filed(self, tenant: str, filing: Filing) -> DocumentRow | None:
@@ -195,8 +195,10 @@ class DocumentRepository:
             return rows, (await connection.execute(counted)).scalar_one()
 
     async def find_passage(self, tenant: str, document_id: str, quotes: Sequence[str]) -> PassageRow | None:
-        """The piece of a document that holds all the quotes, at least one, word for word; None where none does any
-        more, or the document is not valid now. Ids of pieces change when a document is labelled anew, words do not.
+        """Finds the chunk of a document that contains all the quotes, at least one, word for word.
+
+        None if no chunk does any more, or the document is not valid now. Chunks are not found by their ids, which
+        change when a document is labelled anew; words do not.
         """
         of = (Document.tenant_id == StoredChunk.tenant_id) & (Document.id == StoredChunk.document_id)
         shown: list[ColumnElement[bool]] = [StoredChunk.excluded.is_(False)]

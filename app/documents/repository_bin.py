@@ -98,8 +98,10 @@ class BinRepository:
     async def load_page(
         self, tenant: str, text: str, offset: int, limit: int, sort: str = ""
     ) -> tuple[list[BinnedRow], int]:
-        """What lies in the bin, the last deleted first unless `sort` says otherwise, and how much there is. text: in
-        name, title or path.
+        """Returns a page of deleted documents, those deleted last first unless `sort` says otherwise, and their total
+        number.
+
+        text: in name, title or path.
         """
         where = (Document.tenant_id == tenant) & (Document.kind == DocumentKind.BINNED)
         if text:

@@ -28,14 +28,14 @@ class ChunkEditRepository:
     async def load_entry(
         self, tenant: str, document_id: str, *, chunk_id: str = "", correction: str = ""
     ) -> list[StoredPiece]:
-        """A chunk, by its id or by what corrected it, with the other wordings of its question; none where there is no
-        such chunk any more.
+        """Loads a chunk, by its id or by its correction, with the other wordings of its question; empty if it does not
+        exist now.
         """
         async with self._database.read() as connection:
             return await chunks.load_entry(connection, tenant, document_id, chunk_id=chunk_id, correction=correction)
 
     async def count_visible(self, tenant: str, document_id: str) -> int:
-        """How many chunks of a document searches find."""
+        """Counts the chunks of a document that searches find."""
         async with self._database.read() as connection:
             own = StoredChunk.tenant_id == tenant, StoredChunk.document_id == document_id
             rows = await connection.execute(select(StoredChunk.id).where(*own, StoredChunk.excluded.is_(False)))
@@ -72,7 +72,7 @@ class ChunkEditRepository:
         return revision, _build_id(token, pieces.chunks[0].id)
 
     async def run_alone(self, tenant: str, together: Callable[[Connection], None]) -> None:
-        """A transaction that changes no chunk, at a time when no other one of the tenant does."""
+        """Runs a transaction that changes no chunk, while no other one of the tenant changes any."""
         async with self._database.write() as connection:
             await hold_revision(connection, tenant)
             await connection.run_sync(together)

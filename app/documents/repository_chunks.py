@@ -73,9 +73,10 @@ async def add(
 
 
 async def load_live_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
-    """Ids of the chunks of a tenant that belong into the index: without what was excluded, and without the documents
-    that are not valid now, of which there are few.
+    """Loads the ids of the chunks that belong in the index: all of the current versions, without excluded chunks and
+    without documents that are not valid now.
     """
+    # Few documents are not valid now: naming these keeps the query short.
     asleep = select(Document.id).where(Document.tenant_id == tenant, Document.live.is_(False))
     own = StoredChunk.tenant_id == tenant, StoredChunk.document_id.not_in(asleep), StoredChunk.excluded.is_(False)
     query = select(StoredChunk.id).where(*own)
@@ -111,8 +112,8 @@ async def renew_ids(
 async def load_entry(
     connection: AsyncConnection, tenant: str, document_id: str, *, chunk_id: str = "", correction: str = ""
 ) -> list[StoredPiece]:
-    """A chunk of a file, by its id or by what corrected it, with the others of its entry, in order; none where there is
-    no such chunk any more.
+    """Loads a chunk of a file, by its id or by its correction, with the others of its entry in order; empty if it does
+    not exist now.
     """
     chunk = StoredChunk
     own = chunk.tenant_id == tenant, chunk.document_id == document_id

@@ -18,13 +18,15 @@ _HEADS = select(KbState.tenant_id, KbState.revision, KbState.indexed_revision)
 
 
 class IndexFeed:
-    """Reads for whoever keeps indexes."""
+    """Reads what indexes are built from."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def load_heads(self) -> dict[str, Revisions]:
-        """All tenants that ever had a document; one small read, cheap enough to poll."""
+        """Loads the revisions of all tenants that ever had a document, in one small read that is cheap
+        enough to poll.
+        """
         rows = await self._database.run_in_reader(lambda connection: connection.execute(_HEADS).all())
         return {tenant: Revisions(revision, indexed) for tenant, revision, indexed in rows}
 
@@ -33,15 +35,22 @@ class IndexFeed:
         query = select(Document.tenant_id, func.min(Document.created_at).label("since")).group_by(Document.tenant_id)
         return {row.tenant_id: row.since for row in await self._database.fetch(query)}
 
-    async def load_delta(self, tenant: str, held: frozenset[str], terms: int) -> IndexDelta:
-        """What an index with the chunks `held` and the first `terms` terms lacks. Raises OutdatedTokens."""
-        return await self.load_missing(tenant, lambda live: (live - held, held - live), terms)
+    async def load_all(self, tenant: str) -> IndexDelta:
+        """Loads everything that an empty index lacks. Raises OutdatedTokens."""
+        return await self.load_missing(tenant, lambda live: (live, frozenset()), 0)
 
     async def load_missing(self, tenant: str, difference: Difference, terms: int) -> IndexDelta:
-        """What an index with the first `terms` terms lacks, all as of one moment.
+        """Loads what an index lacks, all as of one moment.
 
-        Raises OutdatedTokens where not all terms are of the newest vocabulary: half of them in an index would be found
-        by no question.
+        Args:
+            tenant: Whose index.
+            difference: Takes the ids of the chunks that belong in the index; returns those that it lacks, and those
+                that it has too many.
+            terms: How many terms of the vocabulary the index knows; later ones are loaded.
+
+        Raises:
+            OutdatedTokens: Not all chunks are cut into terms by the newest vocabulary. No question would find those
+                that are not.
         """
         async with self._database.read() as connection:
             head = select(KbState.revision, KbState.vocabulary).where(KbState.tenant_id == tenant)

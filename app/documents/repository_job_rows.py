@@ -36,13 +36,13 @@ class FileKey:
 
 
 def dump_labels(labels: Labels) -> dict[str, Any]:
-    """What is said, in types that JSON knows."""
+    """Returns the labels that are given, in types that JSON knows."""
     given = labels.list_given()
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in given.items()}
 
 
 def from_json(labels: dict[str, Any]) -> Labels:
-    """The labels that `dump_labels` made this of."""
+    """Reads labels that `dump_labels` wrote."""
     values = dict(labels)
     for name in {"valid_from", "valid_until"} & values.keys():
         values[name] = datetime.fromisoformat(values[name])

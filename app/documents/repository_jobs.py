@@ -118,7 +118,7 @@ class JobRepository:
         return count, int(size)
 
     async def get(self, tenant: str, job_id: str) -> JobRow | None:
-        """The job of that id."""
+        """Returns the job of that id; None without one."""
         found = await self._load_jobs((_JOB.tenant_id == tenant) & (_JOB.id == job_id), tenant, 0, 1)
         return found[0] if found else None
 

@@ -113,7 +113,9 @@ async def raise_revision(connection: AsyncConnection, tenant: str) -> int:
 
 
 async def hold_revision(connection: AsyncConnection, tenant: str) -> int:
-    """The same for a commit that searches do not see: the revision stays as it is."""
+    """Locks the tenant's knowledge base for a commit that searches do not see; returns the revision, which stays as it
+    is.
+    """
     return await _lock_revision(connection, tenant, 0)
 
 
@@ -125,14 +127,14 @@ async def _lock_revision(connection: AsyncConnection, tenant: str, step: int) ->
 
 
 async def find_current_version(connection: AsyncConnection, tenant: str, identity: str) -> tuple[str, str] | None:
-    """Document id and version id of what is filed so."""
+    """Returns the ids of the document that has this identity and of its current version; None without one."""
     query = select(Document.id, Document.version_id).where(Document.tenant_id == tenant, Document.identity == identity)
     row = (await connection.execute(query)).first()
     return (row.id, row.version_id) if row else None
 
 
 async def write_content(connection: AsyncConnection, tenant: str, prepared: PreparedDocument) -> None:
-    """The bytes, unless they are there already."""
+    """Stores the bytes of a file, unless they are stored already."""
     key = (Content.tenant_id == tenant) & (Content.content_hash == prepared.content_hash)
     if (await connection.execute(select(Content.content_hash).where(key))).first() is None:
         row = insert(Content).values(tenant_id=tenant, content_hash=prepared.content_hash, data=prepared.content)
@@ -145,7 +147,7 @@ _KEPT = Document.valid_from, Document.valid_until, Document.disabled
 async def build_document_values(
     connection: AsyncConnection, tenant: str, prepared: PreparedDocument, filing: Filing, labels: Labels
 ) -> dict[str, Any]:
-    """The columns of a document; what `labels` do not say stays as it is. Raises InvalidDocument."""
+    """Returns the columns of a document; what `labels` do not give stays as it is. Raises InvalidDocument."""
     document = prepared.document
     key = (Document.tenant_id == tenant) & (Document.id == document.id)
     known = (await connection.execute(select(*_KEPT).where(key))).first()
@@ -186,7 +188,7 @@ def is_valid(start: datetime | None, end: datetime | None, moment: datetime) -> 
 async def write_document(
     connection: AsyncConnection, tenant: str, document_id: str, values: dict[str, Any], is_new: bool
 ) -> None:
-    """A new row, or other values in the one that is there."""
+    """Inserts a document, or changes the one that exists."""
     if is_new:
         row = insert(Document).values(tenant_id=tenant, id=document_id, created_at=values["updated_at"], **values)
         await connection.execute(row)
@@ -201,7 +203,7 @@ async def drop_unused_contents(connection: AsyncConnection, tenant: str) -> None
 
 
 def drop_contents(connection: Connection, tenant: str) -> None:
-    """The same on a connection that blocks."""
+    """Deletes, within a transaction, the bytes that no version has any more."""
     used = select(DocumentVersion.content_hash).where(DocumentVersion.tenant_id == tenant)
     unused = (Content.tenant_id == tenant) & Content.content_hash.not_in(used)
     connection.execute(delete(Content).where(unused))

@@ -86,7 +86,7 @@ class LabelRepository:
     async def _build_values(
         connection: AsyncConnection, known: Mapping[Any, Any], labels: Mapping[str, Any], filing: Filing | None
     ) -> dict[str, Any]:
-        """The columns that get another value."""
+        """Returns the columns that get another value."""
         values: dict[str, Any] = {**labels, **compute_renamed_values(known, labels, filing)}
         if "tags" in values:
             values["tags"] = list(values["tags"])

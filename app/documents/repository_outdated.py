@@ -10,9 +10,12 @@ from app.documents.types import DocumentKind
 
 
 async def find_outdated(connection: AsyncConnection, tenant: str, *, everything: bool) -> list[str]:
-    """Ids of the published files whose chunks do not know their blocks; everything: of all published files."""
+    """Returns the ids of published files that have to be read again.
+
+    These are the files whose chunks were written before layouts were stored; with `everything`, all published files.
+    """
     own = StoredChunk.tenant_id == Document.tenant_id, StoredChunk.document_id == Document.id
-    # What was corrected by people knows no blocks either, and is no older for it.
+    # A chunk that staff corrected has no layout either, but that does not make its file outdated.
     unknown = () if everything else (StoredChunk.layout.is_(None), StoredChunk.correction == "")
     query = select(Document.id).where(
         Document.tenant_id == tenant, Document.kind == DocumentKind.FILE, exists().where(*own, *unknown)

@@ -66,8 +66,10 @@ class JobQueue:
         await self._database.transact(lambda connection: _return_file(connection, key, worker, error))
 
     async def count_death(self, key: FileKey, worker: str, error: dict[str, Any]) -> bool:
-        """The process that read the file ended: the file is put back, or at the last of MAX_READER_DEATHS failed, with
-        its original kept. Whether it failed.
+        """Records that the process which read a file died.
+
+        The file goes back into the queue, or has failed at the last of MAX_READER_DEATHS; its original is then kept.
+        Returns whether it has failed.
         """
 
         def work(connection: Connection) -> bool:
@@ -102,11 +104,15 @@ class JobQueue:
         return 0 if found is None else await self._database.transact(_settle_indexed)
 
     async def recover_files(self, worker: str, alone_since: datetime | None) -> None:
-        """Puts back what processes that ended had, and drops what was sent to them and never accepted. That they ended
-        is no fault of a file; but one that many had waits a while, so that others get in before it is tried again.
+        """Puts the files of processes that ended back into the queue, and deletes uploads that were never accepted.
 
-        alone_since: when this worker began, if no other process works on this database and it did nothing yet; else
-        leases tell, of what it could not settle itself too.
+        That a process ended is not the fault of a file; but a file that ended many of them waits a while, so that
+        others come before it.
+
+        Args:
+            worker: The caller.
+            alone_since: When this worker began, if no other process works on this database and it has done nothing yet;
+                else the leases tell which files are left, also for what this worker could not settle itself.
         """
         moment = now()
         if alone_since is not None:
@@ -171,6 +177,7 @@ def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, I
     job = (_JOB.tenant_id == _FILE.tenant_id) & (_JOB.id == _FILE.job_id)
     wanted = _FILE.path, _FILE.external_id, _FILE.labels, _FILE.columns, _FILE.change
     query = select(_FILE.tenant_id, _FILE.job_id, _FILE.number, *wanted).join(_JOB, job)
+    # By the number within the job first: a small upload is not kept waiting by a large one that came before it.
     query = query.where(_FILE.tenant_id == tenant, _match_due()).order_by(_FILE.number, _JOB.created_at).limit(1)
     values = {"state": FileState.PARSING, "chunks": 0, "chunks_done": 0, "started_at": now()}
     rows = _QUEUE.claim(connection, query, worker, values)
@@ -205,6 +212,7 @@ def _select_indexed(*columns: Any) -> Any:
 def _settle_indexed(connection: Connection) -> int:
     told = _FILE.path, _FILE.external_id, _FILE.document_id, _FILE.outcome, _FILE.chunks, _FILE.revision, _FILE.same_as
     query = _select_indexed(_FILE.tenant_id, _FILE.job_id, _FILE.number, *told)
+    # Rows that another process settles at this moment are left to it; what is beyond the limit waits for a round.
     rows = connection.execute(query.limit(500).with_for_update(of=_FILE, skip_locked=True)).all()
     for row in rows:
         key = FileKey(row.tenant_id, row.job_id, row.number)

@@ -34,7 +34,7 @@ class TokenRepository:
         self._database = database
 
     async def find_outdated(self, tenant: str) -> OutdatedBatch | None:
-        """The next documents to do; None when all are of the newest vocabulary."""
+        """Returns the next documents whose tokens are outdated; None if all are of the newest vocabulary."""
         async with self._database.read() as connection:
             head = select(KbState.vocabulary).where(KbState.tenant_id == tenant)
             vocabulary = (await connection.execute(head)).scalar_one_or_none()
@@ -85,8 +85,10 @@ class TokenRepository:
             return revision
 
     async def change_vocabulary(self, tenant: str, together: Callable[[Connection, int], Result]) -> tuple[int, Result]:
-        """A transaction that makes a version of the tenant's vocabulary: the revision, and what `together` made of the
-        version. Searches know it once the terms of all documents are of it.
+        """Makes a new version of the tenant's vocabulary in one transaction.
+
+        Returns the revision, and what `together` returned for the version. Searches use it once the terms of all
+        documents are made by it.
         """
         async with self._database.write() as connection:
             revision = await raise_revision(connection, tenant)
@@ -101,14 +103,14 @@ def is_outdated(connection: Connection, tenant: str, vocabulary: int) -> bool:
 
 
 def _raise_vocabulary(connection: Connection, tenant: str) -> int:
-    """The version of the tenant's vocabulary that this transaction, which raised the revision, makes."""
+    """Returns the version of the tenant's vocabulary that this transaction makes, which raised the revision before."""
     raised = update(KbState).where(KbState.tenant_id == tenant).values(vocabulary=KbState.vocabulary + 1)
     version: int = connection.execute(raised.returning(KbState.vocabulary)).scalar_one()
     return version
 
 
 def get_vocabulary_version(connection: Connection, tenant: str) -> int:
-    """The newest version of the tenant's vocabulary; 0 before the first."""
+    """Returns the newest version of the tenant's vocabulary; 0 before the first."""
     query = select(KbState.vocabulary).where(KbState.tenant_id == tenant)
     return connection.execute(query).scalar_one_or_none() or 0
 

@@ -1,4 +1,4 @@
-"""Rows of `document_versions`, within the transactions of whoever writes or reads them."""
+"""Rows of `document_versions`, within the transactions of their callers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class VersionDecision:
     note: str = ""
 
     def build_values(self) -> dict[str, Any]:
-        """The columns that keep it."""
+        """Returns the columns in which the decision is stored."""
         return {"decided_by": self.author, "note": self.note, "decided_at": now()}
 
 
@@ -65,7 +65,7 @@ class WrongState(Exception):
 
 
 def match_versions(tenant: str, document_id: str) -> ColumnElement[bool]:
-    """The condition on the versions of a document."""
+    """Matches the versions of a document."""
     return (_VERSION.tenant_id == tenant) & (_VERSION.document_id == document_id)
 
 
@@ -75,7 +75,7 @@ def select_versions(where: ColumnElement[bool], *also: Any) -> Select[*tuple[Any
 
 
 def build_version(row: Any) -> VersionRow:
-    """Of a row that begins with the columns of `select_versions`."""
+    """Builds a version from a row that begins with the columns of `select_versions`."""
     values = {field.name: getattr(row, field.name) for field in fields(VersionRow)}
     columns = values["columns"]
     return VersionRow(
@@ -91,7 +91,9 @@ def build_version(row: Any) -> VersionRow:
 async def add(
     connection: AsyncConnection, tenant: str, prepared: PreparedDocument, change: Change, labels: Labels
 ) -> None:
-    """A new version: a draft, or the published one in place of that before it. labels: of a draft, for later."""
+    """Adds a version: a draft, or the published one in place of that before it. labels: of a draft, until it is
+    published.
+    """
     if not change.draft:
         await _archive_published(connection, tenant, prepared.document.id)
     own = (Document.tenant_id == tenant) & (Document.id == prepared.document.id)
@@ -115,7 +117,7 @@ async def add(
 async def publish_version(
     connection: AsyncConnection, tenant: str, prepared: PreparedDocument, approval: Approval
 ) -> None:
-    """A version that is there already becomes the published one. Raises WrongState."""
+    """Publishes a version that exists. Raises WrongState."""
     await _archive_published(connection, tenant, prepared.document.id)
     mine = match_versions(tenant, prepared.document.id) & (_VERSION.id == prepared.version_id)
     values = {"state": VersionState.PUBLISHED, "publish_at": None, "chunks": prepared.size}

@@ -96,19 +96,19 @@ class VersionRepository:
             return revision
 
     async def get(self, tenant: str, document_id: str, number: int) -> StoredVersion | None:
-        """A version with what was uploaded."""
+        """Returns a version with the file that was uploaded; None without one."""
         where = match_versions(tenant, document_id) & (_VERSION.number == number)
         held = (Content.tenant_id == _VERSION.tenant_id) & (Content.content_hash == _VERSION.content_hash)
         row = await self._database.fetch_first(select_versions(where, Content.data).join(Content, held))
         return None if row is None else StoredVersion(build_version(row), row.data)
 
     async def list_all(self, tenant: str, document_id: str) -> list[VersionRow]:
-        """Of a document, the newest first."""
+        """Lists the versions of a document, the newest first."""
         query = select_versions(match_versions(tenant, document_id)).order_by(_VERSION.number.desc())
         return [build_version(row) for row in await self._database.fetch(query)]
 
     async def find_previous(self, tenant: str, document_id: str, number: int) -> int:
-        """The version before this one, of those that are still there; 0 for the first."""
+        """Returns the number of the version before this one, of those that still exist; 0 for the first."""
         query = select(func.max(_VERSION.number)).where(match_versions(tenant, document_id), _VERSION.number < number)
         return await self._database.fetch_value(query) or 0
 
@@ -122,7 +122,7 @@ class VersionRepository:
         return [_open(row) for row in rows], total
 
     async def list_due(self) -> list[OpenVersion]:
-        """Of all tenants, those whose moment has come, in the order of these moments."""
+        """Lists the versions of all tenants that are to be published by now, in the order of these times."""
         where = (_VERSION.state == VersionState.SCHEDULED) & (_VERSION.publish_at <= now())
         query = _select_with_documents(where).order_by(_VERSION.publish_at, _VERSION.number)
         return [_open(row) for row in await self._database.fetch(query)]
@@ -137,7 +137,7 @@ class VersionRepository:
         decision: VersionDecision,
         publish_at: datetime | None = None,
     ) -> None:
-        """From one of `states` to another that is not published. Raises WrongState."""
+        """Moves a version from one of `states` to another, unpublished one. Raises WrongState."""
         mine = match_versions(tenant, document_id) & (_VERSION.number == number) & _VERSION.state.in_(states)
         values = {"state": to, "publish_at": publish_at} | decision.build_values()
         if not await self._database.execute(update(_VERSION).where(mine).values(values)):

@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 
 async def assign_ids(connection: AsyncConnection, tenant: str, tokens: Iterable[Sequence[str]]) -> list[TermIds]:
-    """Term ids of each text's tokens; unknown terms get the next ids.
+    """Returns the term ids of each text's tokens; unknown terms get the next ids.
 
-    The caller's transaction must hold the tenant's `kb_state` row, else two commits could give one id twice.
+    The caller's transaction must hold the tenant's `kb_state` row, or two commits could give the same id twice.
     """
     texts = list(tokens)
     # Plain loops over every token of a document: in a thread, so that chat goes on meanwhile.
@@ -45,18 +45,18 @@ def split_batches(rows: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 async def load_terms(connection: AsyncConnection, tenant: str, first: int) -> tuple[str, ...]:
-    """The vocabulary from id `first` on, in order of ids."""
+    """Loads the vocabulary from id `first` on, in the order of ids."""
     query = select(Term.term).where(Term.tenant_id == tenant, Term.id >= first).order_by(Term.id)
     return tuple((await connection.execute(query)).scalars())
 
 
 def pack_terms(terms: TermIds) -> bytes:
-    """Term ids as they are stored: little-endian int32."""
+    """Packs term ids as they are stored: little-endian int32."""
     return terms.astype("<i4").tobytes()
 
 
 def unpack_terms(blob: bytes) -> TermIds:
-    """The inverse of `pack_terms`."""
+    """Unpacks what `pack_terms` packed."""
     return np.frombuffer(blob, dtype="<i4").astype(np.int32)
 
 

@@ -43,7 +43,9 @@ class RereadService:
             return await repository_outdated.find_outdated(connection, tenant, everything=everything)
 
     async def run(self, context: JobContext) -> dict[str, Any]:
-        """The job. What cannot be read any more stays as it is, and is counted."""
+        """Runs the job: reads all outdated files again. A file that cannot be read any more stays as it is, and is
+        counted.
+        """
         tenant, failed = context.tenant, 0
         asked: list[str] = context.parameters["documents"]
         documents = asked or await self.find_outdated(tenant, everything=context.parameters["everything"])

@@ -29,9 +29,10 @@ INDEX_SECONDS = 60.0
 
 
 class JobRunner(WorkLoop):
-    """alone: no other process works on this database, so whatever is at work at the start was left by one that ended.
+    """Ingests uploaded files one after the other, as many at once as there is room for.
 
-    A file that fails for a while, as a model is out of reach, is tried again until that is back or it is cancelled.
+    A file that fails because something is out of reach (a model, say) is tried again until that is back or the file's
+    job is cancelled.
     """
 
     name = "document jobs"
@@ -45,7 +46,15 @@ class JobRunner(WorkLoop):
         alone: bool,
         on_file: Callable[[str, str], None] = lambda tenant, outcome: None,
     ) -> None:
-        """on_file: called with tenant and outcome of every file that came to its end."""
+        """Takes the services that a file passes through.
+
+        Args:
+            queue: The jobs in the database.
+            ingestion: Parses, embeds and stores a file.
+            follower: Says when the search index has a revision.
+            alone: No other process works on this database, so a file in work at the start was left by one that ended.
+            on_file: Called with the tenant and the outcome of every file that is settled.
+        """
         super().__init__()
         self._on_file = on_file
         self._queue = queue
@@ -63,7 +72,11 @@ class JobRunner(WorkLoop):
         self._recovered = True
 
     async def run_round(self) -> int:
-        """Begins as many files as there is room for, in turn of tenants."""
+        """Settles files whose revision is searchable, and begins as many waiting files as there is room for.
+
+        The tenants with the fewest files in work come first; none has more than MAX_FILES_OF_A_TENANT. Always returns
+        0: there is no more room until a file ends, which wakes the loop.
+        """
         await self._queue.settle_indexed()
         for tenant in sorted(await self._queue.list_tenants(), key=lambda tenant: self._busy[tenant]):
             while self._busy[tenant] < MAX_FILES_OF_A_TENANT and self._busy.total() < MAX_CONCURRENT_FILES:
@@ -83,7 +96,7 @@ class JobRunner(WorkLoop):
             logger.bind(tenant=key.tenant).exception("what became of a document cannot be written down")
 
     async def _process_file(self, key: FileKey, file: Incoming) -> int:
-        """See `_ingest_file`; whatever happens to a file, the others go on."""
+        """Ingests a file as `_ingest_file` does; returns 0 if that raises, so that the other files go on."""
         try:
             return await self._ingest_file(key, file)
         except asyncio.CancelledError:
@@ -103,7 +116,7 @@ class JobRunner(WorkLoop):
             self.wake()
 
     async def _ingest_file(self, key: FileKey, file: Incoming) -> int:
-        """Ingests a file and returns the revision that has it; 0 where none will have it, or not now."""
+        """Ingests a file and returns the knowledge base's revision that contains it; 0 if it failed or has to wait."""
         progress = _Progress()
         together = partial(record_commit, key=key, worker=self._worker)
         try:

@@ -23,13 +23,13 @@ MARKER = "samples.state"
 
 @cache
 def sample_paths() -> frozenset[str]:
-    """Where samples are filed."""
+    """Returns the paths under which samples are filed."""
     return frozenset(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file())
 
 
 async def sample_questions(tenant: str, documents: DocumentRepository, *, english: bool) -> list[str]:
-    """What to ask a knowledge base first: one question for each of some samples that it holds, none where it holds
-    others only.
+    """Returns questions to ask a new knowledge base first, one for each of some samples that it has; none if it has
+    others.
     """
     questions: dict[str, str] = yaml.safe_load(QUESTIONS.read_text("utf-8"))["en" if english else "zh"]
     return [text for path, text in questions.items() if await documents.find_filed(tenant, Filing(path))]

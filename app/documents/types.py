@@ -85,9 +85,9 @@ class Filing:
 
     @property
     def identity(self) -> str:
-        """What makes it this document and no other: the external id where there is one, else the path.
+        """What identifies the document: `//` and the external id where there is one, else the path.
 
-        No path begins with a slash, so the two never meet.
+        No path begins with a slash, so an external id is never mistaken for a path.
         """
         return f"//{self.external_id}" if self.external_id else self.path
 
@@ -115,7 +115,7 @@ class Labels:
     product_version: str | None = None
 
     def list_given(self) -> dict[str, Any]:
-        """Those that say something."""
+        """Returns the labels that are given: name -> value."""
         values = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -143,7 +143,7 @@ class Incoming:
     change: Change = Change()
 
     def add_labels(self, labels: Labels) -> Incoming:
-        """The same file under these labels, besides its own."""
+        """Returns the same file with these labels besides its own."""
         return replace(self, labels=replace(labels, **self.labels.list_given()))
 
 

@@ -61,7 +61,7 @@ class UrlImport(RequestBody):
     reason: Annotated[str, CLEANED, Field(max_length=MAX_REASON_CHARS)] = Field(default="", description="为什么改")
 
     def build_incoming(self, fetched: Fetched, caller: str) -> Incoming:
-        """The upload. Raises FetchFailed for a type that is not read, InvalidRequest."""
+        """Builds the upload from a fetched page. Raises InvalidRequest, and FetchFailed for a type that is not read."""
         suffix = choose_suffix(fetched.url, fetched.media_type, pictures=True)
         if suffix is None:
             raise FetchFailed(f"这个网址的类型 {fetched.media_type[:60]} 不支持", code="fetch_type")
@@ -72,7 +72,7 @@ class UrlImport(RequestBody):
         return Incoming(path, content, self.external_id, self.build_labels(str(fetched.url)), change=change)
 
     def build_labels(self, url: str) -> Labels:
-        """What is said of the document; url: where it was found. Raises InvalidRequest, Conflict."""
+        """Builds the labels of the document. url: where it was found. Raises InvalidRequest, Conflict."""
         require_valid_period(self.valid_from, self.valid_until)
         tags = None if self.tags is None else check_tags(self.tags)
         known = url if len(url) <= MAX_URL_CHARS else None

@@ -137,8 +137,10 @@ class VersionService:
         return done
 
     async def compare_versions(self, tenant: str, document_id: str, number: int, against: int | None) -> Diff:
-        """What a version changed of another one: 0 is nothing at all; by default what is published for one that is not,
-        else the one before of those that are still there. Raises NotFound, InvalidDocument, Unavailable.
+        """Compares a version with another one.
+
+        against: the other one's number, 0 for an empty document. By default it is the published version for one that is
+        not published, else the version before of those that still exist. Raises NotFound, InvalidDocument, Unavailable.
         """
         known, stored = await self.find_version(tenant, document_id, number)
         if against is None:
@@ -160,8 +162,10 @@ class VersionService:
     async def read_again(
         self, tenant: str, known: DocumentRow, stored: StoredVersion, version_id: str = ""
     ) -> PreparedDocument:
-        """A version as its bytes are read now, under the labels that a draft brings: one that was published brought
-        its own to the document then. version_id: of a new version.
+        """Reads a version from its bytes as files are read now, under the labels that a draft brings.
+
+        A published version gave its labels to the document when it was published. version_id: of the version that is
+        made; by default that of the stored one.
         """
         labels = stored.row.labels if stored.row.state in UNPUBLISHED else Labels()
         category = known.category if labels.category is None else labels.category
@@ -209,8 +213,9 @@ class VersionService:
 
 
 def _build_filing(known: DocumentRow, row: VersionRow) -> Filing:
-    """Where the document lies once the version is published: one that an external id names may bring another file name,
-    by whose suffix it is read.
+    """Returns where the document lies once the version is published.
+
+    The version of a document with an external id may bring another file name, whose suffix decides how it is read.
     """
     if not known.external_id:
         return known.filing

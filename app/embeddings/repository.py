@@ -30,7 +30,7 @@ class DatabaseEmbeddingCache:
         self._loop = asyncio.get_running_loop()
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """The vectors that are there, float32; missing keys are absent. Blocking."""
+        """Loads those of these vectors that are stored, float32. Blocking."""
         return self._wait(self._get(sorted(set(keys))))
 
     def put_many(self, vectors: dict[str, Vector]) -> None:
@@ -49,11 +49,11 @@ class DatabaseEmbeddingCache:
             self._wait(self._drop(keys[start : start + _BATCH]))
 
     def count(self) -> int:
-        """How many vectors there are. Blocking."""
+        """Counts the vectors. Blocking."""
         return self._wait(self._count_vectors(None))
 
     def count_unused(self, days: int) -> int:
-        """How many were not used for so many days. Blocking."""
+        """Counts the vectors that were not used for so many days. Blocking."""
         return self._wait(self._count_vectors(_get_today() - days))
 
     def forget(self, days: int) -> int:
@@ -61,7 +61,7 @@ class DatabaseEmbeddingCache:
         return self._wait(self._forget(_get_today() - days))
 
     def close(self) -> None:
-        """The database is closed by whoever opened it."""
+        """Does nothing: the database is closed by its owner."""
 
     def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

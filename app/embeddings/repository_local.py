@@ -45,7 +45,7 @@ class SqliteEmbeddingCache:
         self._run(lambda _: None)
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """The vectors that are there, float32; missing keys are absent."""
+        """Loads those of these vectors that are stored, float32."""
         found: dict[str, Vector] = {}
         for start in range(0, len(keys), _BATCH):
             rows = self._run(partial(_get, keys=keys[start : start + _BATCH]))
@@ -73,11 +73,11 @@ class SqliteEmbeddingCache:
         self._run_transaction(drop)
 
     def count(self) -> int:
-        """How many vectors there are."""
+        """Counts the vectors."""
         return self._run(lambda connection: int(connection.execute("SELECT count(*) FROM vectors").fetchone()[0]))
 
     def count_unused(self, days: int) -> int:
-        """How many were not used for so many days, as far as that is known."""
+        """Counts the vectors that were not used for so many days, as far as that is known."""
         query, before = "SELECT count(*) FROM uses WHERE day < ?", _get_today() - days
         return self._run(lambda connection: int(connection.execute(query, [before]).fetchone()[0]))
 

@@ -27,7 +27,7 @@ def fill(cache: KeptEmbeddings, embedder: Embedder) -> None:
 
 
 def read(path: Path, model: str) -> dict[str, Vector]:
-    """float32 by key of the cache, exact to some 0.0005; none for another model."""
+    """Reads shipped vectors: cache key -> float32, exact to some 0.0005; none for another model."""
     with np.load(path) as file:
         if file["model"] != model:
             return {}
@@ -36,7 +36,7 @@ def read(path: Path, model: str) -> dict[str, Vector]:
 
 
 def write(path: Path, model: str, vectors: dict[str, Vector]) -> None:
-    """The same file for the same vectors."""
+    """Writes vectors; the file is the same for the same vectors."""
     ordered = sorted(vectors.items())
     matrix = np.stack([vector for _, vector in ordered]).astype(np.float16)
     np.savez(path, model=np.array(model), keys=np.array([key.encode() for key, _ in ordered]), vectors=matrix)

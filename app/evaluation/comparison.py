@@ -50,7 +50,7 @@ class ReportComparison:
 
 
 def compare_results(before: Sequence[TurnResult], after: Sequence[TurnResult]) -> ReportComparison:
-    """By conversation and number of the turn; what changed comes first, in the order of `after`."""
+    """Compares results by conversation and number of the turn; what changed comes first, in the order of `after`."""
     known = {(one.case, one.turn): one for one in before}
     turns = [
         ComparedTurn(_find_effect(earlier, one), earlier, one)

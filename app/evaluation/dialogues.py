@@ -60,7 +60,7 @@ class LabelledTurn:
     page: Page | None = None
 
     def fill_dates(self, today: date) -> str:
-        """The message with `{d-2}` as the date two days ago, YYYYMMDD, as numbers of orders hold it."""
+        """Returns the message with `{d-2}` as the date two days ago, YYYYMMDD, as order numbers contain it."""
         return _DAYS_AGO.sub(lambda match: f"{today - timedelta(int(match[1])):%Y%m%d}", self.say)
 
 
@@ -74,7 +74,7 @@ class Dialogue:
 
 
 def read_dialogues(path: Path) -> tuple[Dialogue, ...]:
-    """The conversations of a JSONL file. Raises InvalidConfiguration, which names what is wrong."""
+    """Reads the conversations of a JSONL file. Raises InvalidConfiguration, which names what is wrong."""
     dialogues = tuple(parse_dialogue(row) for row in read_rows(path, id=str, turns=list))
     ids = [dialogue.id for dialogue in dialogues]
     if not ids:
@@ -85,7 +85,7 @@ def read_dialogues(path: Path) -> tuple[Dialogue, ...]:
 
 
 def parse_dialogue(row: Mapping[str, Any]) -> Dialogue:
-    """A row of such a file: `id`, `user_id` and `turns`. Raises InvalidConfiguration."""
+    """Parses a row of such a file: `id`, `user_id` and `turns`. Raises InvalidConfiguration."""
     if not row["turns"]:
         raise InvalidConfiguration(f"对话 {row['id']} 没有内容")
     turns = tuple(_parse_turn(f"{row['id']}.{number}", turn) for number, turn in enumerate(row["turns"], 1))
@@ -93,7 +93,7 @@ def parse_dialogue(row: Mapping[str, Any]) -> Dialogue:
 
 
 def build_row(dialogue: Dialogue) -> dict[str, Any]:
-    """What `parse_dialogue` reads."""
+    """Builds a row that `parse_dialogue` reads."""
     return {"id": dialogue.id, "user_id": dialogue.user_id, "turns": [_build_turn_row(turn) for turn in dialogue.turns]}
 
 

@@ -17,23 +17,26 @@ from knowledge.types import Chunk
 
 
 def find_unfounded(reply: str, grounds: Iterable[str], *, rows: bool = False) -> tuple[str, ...]:
-    """The numbers with a unit and the model names or codes of a reply that no ground holds, in a readable form.
+    """Returns the numbers with a unit, model names and codes of a reply that no ground contains, in a readable form.
 
-    grounds: full texts of the cited chunks and rows, and the question; rows: it tells of rows, how many of which there
-    are is counted and stands in none of them.
+    Args:
+        reply: The reply.
+        grounds: The full texts of the cited chunks and rows, and the question.
+        rows: Whether it reports rows: how many there are is counted, and stands in none of them.
     """
     claim = Statement(fold(remove_marks(reply)))
     held = [Statement(fold(text)) for text in grounds]
     known = frozenset(quantity for ground in held for quantity in ground.numbers.known)
     passed_over = {"", COUNT} if rows else {""}
-    numbers = [one for one in claim.numbers.said if one[1] not in passed_over and not is_known(one, known)]
+    numbers = [one for one in claim.numbers.stated if one[1] not in passed_over and not is_known(one, known)]
     codes = [code for code in claim.latin if _is_code(code) and not any(code in ground.joined_text for ground in held)]
     return tuple(sorted([*map(_join_quantity, numbers), *codes]))
 
 
 def list_cited_texts(sources: Sequence[Source | RowSource], chunks: Sequence[Chunk], page: str) -> list[str]:
-    """The full texts behind the sources of an answer. chunks: of the knowledge base; page: the customer's page as
-    text, which is source 0.
+    """Returns the full texts behind the sources of an answer.
+
+    chunks: of the knowledge base; page: the customer's page as text, which is source 0.
     """
     texts = []
     for source in sources:
@@ -47,8 +50,9 @@ def list_cited_texts(sources: Sequence[Source | RowSource], chunks: Sequence[Chu
 
 
 def find_cited_chunks(source: Source, chunks: Sequence[Chunk]) -> list[Chunk]:
-    """The chunks that a source may stand for: of its document and place, those that hold its words; all of the place
-    where none does, as with words that were put together anew.
+    """Returns the chunks that a source may stand for: those of its document and place that contain its words.
+
+    All chunks of the place if none does, as with words that were put together anew.
     """
     near = [
         chunk for chunk in chunks if chunk.document.id == source.document_id and _get_place(chunk) == source.heading
@@ -58,7 +62,7 @@ def find_cited_chunks(source: Source, chunks: Sequence[Chunk]) -> list[Chunk]:
 
 
 def build_full_text(chunk: Chunk) -> str:
-    """With title, day and headings, which say what its numbers are about."""
+    """Returns a chunk's text with title, day and headings, which say what its numbers are about."""
     above = f"{chunk.document.title} {chunk.document.dated}\n{' '.join(chunk.heading_path)}"
     return f"{above}\n{chunk.question or ''}\n{chunk.text}"
 

@@ -62,7 +62,7 @@ class JudgedReply:
 
     @classmethod
     def from_response(cls, response: Mapping[str, Any]) -> JudgedReply:
-        """Out of the body of a chat response."""
+        """Reads the body of a chat response."""
         text, data = response.get("reply") or "", response.get("data") or {}
         sources = data.get("sources") or []
         cited = [item for item in sources if item["index"] != ROWS]
@@ -120,7 +120,7 @@ class Judgement:
 
 
 def judge_reply(expect: Expectation, reply: JudgedReply) -> Judgement:
-    """The verdict on one turn, and which of the known ways of being wrong it is."""
+    """Returns the verdict on one turn, and which of the known ways of being wrong it is."""
     if reply.outcome == Outcome.HANDOFF and not PERSON & expect.kinds:
         return Judgement(TurnVerdict.WRONG, "swallowed by the queue", swallowed=True, brush_off=reply.brushes_off)
     said = fold_text(reply.text)
@@ -151,7 +151,7 @@ def _is_astray(expect: Expectation, reply: JudgedReply) -> bool:
 
 
 def find_right_sources(expect: Expectation, reply: JudgedReply) -> list[bool]:
-    """Of every document that is cited, whether it is one of those that hold the answer."""
+    """Returns, for every cited document, whether it is one of those that contain the answer."""
     wanted = [fold_text(place) for place in expect.sources]
     ids = reply.ids or ("",) * len(reply.documents)
     cited = zip(map(fold_text, reply.documents), ids, strict=True)

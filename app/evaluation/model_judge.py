@@ -30,7 +30,8 @@ class ModelJudge:
         return str(getattr(self._critic.model, "name", ""))
 
     async def judge_turn(self, played: PlayedTurn, chunks: Sequence[Chunk]) -> TurnResult:
-        """With faithfulness and relevance: of answers that cite passages, as far as the model's words can be read.
+        """Adds faithfulness and relevance to the result of a turn that cites passages, if the model's reply can be
+        read.
 
         Of a long answer the first MAX_CLAIMS sentences count.
         """
@@ -54,7 +55,9 @@ def _split_claims(reply: str) -> list[str]:
 
 
 def _find_cited(played: PlayedTurn, chunks: Sequence[Chunk]) -> dict[int, Chunk]:
-    """By the number that the reply gives it; the customer's page, which is 0, is no passage."""
+    """Returns the cited chunks by the number that the reply gives them; the customer's page, number 0, is
+    no passage.
+    """
     sources = played.response.answer.sources if played.response.answer else ()
     found: dict[int, Chunk] = {}
     for source in sources:

@@ -18,8 +18,9 @@ async def play_dialogues(
     today: date,
     progress: Callable[[int], object] = lambda _: None,
 ) -> list[PlayedTurn]:
-    """All turns in order; progress is told of every one. The queue for a person is left after a turn that it took
-    without being asked, and at the end of a conversation.
+    """Plays all turns in order, and reports the progress of each.
+
+    The queue for a person is left after a turn that joined it unasked, and at the end of a conversation.
     """
     played = []
     for dialogue in dialogues:

@@ -81,14 +81,18 @@ class Product:
         await self._leave(SessionKey(self.tenant, session))
 
     def _collect_grounds(self, answer: Answer, found: Sequence[str], page: Page | None) -> list[str]:
-        """A reply under a disclaimer shows no sources: then what passed the gate is what it was made of."""
+        """Returns the texts that a reply may rest on.
+
+        A reply under a disclaimer shows no sources: it was made of what passed the gate.
+        """
         seen = "\n".join([page.title, page.description, *page.headings, page.json_ld, page.text]) if page else ""
         return list_cited_texts(answer.sources, self.chunks, seen) if answer.sources else [*found, seen]
 
 
 def _list_own_facts(done: TurnDone) -> list[str]:
-    """What a reply may say of the customer's own matter, which is in no document: the queue, what is proposed,
-    and the date that was computed from a rule and the day of an event.
+    """Returns what a reply may say of the customer's own matter, which is in no document.
+
+    That is the queue, what is proposed, and the date that was computed from a rule and the day of an event.
     """
     queue, proposal = done.handoff, done.answer.proposal
     place = [f"{queue.ticket}，第 {queue.position} 位"] if queue else []

@@ -42,8 +42,9 @@ class AskedQuestion:
 
 @contextmanager
 def open_documents(folder: Path) -> Iterator[tuple[Path, Mapping[str, str]]]:
-    """What the product takes in for a set: its `documents/`, or a file for each row of its corpus. With it the corpus
-    id of every file that was made for a row.
+    """Gives the folder that is ingested for a set: its `documents/`, or one with a file for each row of its corpus.
+
+    With it comes the corpus id of every file that was made for a row.
     """
     if not (folder / "corpus.jsonl").exists():
         yield folder / "documents", {}
@@ -64,7 +65,7 @@ def build_source_of(data: EvalSet, ids: Mapping[str, str]) -> SourceOf:
 
 
 def build_dialogues(texts: Sequence[str]) -> list[Dialogue]:
-    """Every message as a conversation of its own, of which anything is right."""
+    """Makes every message a conversation of its own, without an expectation."""
     anything = Expectation(frozenset(TurnKind))
     return [Dialogue(f"m{at}", (LabelledTurn(f"m{at}.1", text, "", anything),)) for at, text in enumerate(texts)]
 
@@ -72,7 +73,7 @@ def build_dialogues(texts: Sequence[str]) -> list[Dialogue]:
 def read_answers(
     questions: Sequence[EvalQuestion], played: Sequence[PlayedTurn], chunks: Sequence[Chunk], source_of: SourceOf
 ) -> list[AskedQuestion]:
-    """What came of every question. played: of the same; chunks: of the knowledge base."""
+    """Returns what came of every question. played: of the same; chunks: of the knowledge base."""
     return [
         AskedQuestion(question, turn.result, _find_first_cited(turn, chunks, source_of))
         for question, turn in zip(questions, played, strict=True)
@@ -108,7 +109,7 @@ def build_question_report(data: EvalSet, asked: Sequence[AskedQuestion]) -> dict
 
 
 def build_question_row(asked: AskedQuestion) -> dict[str, Any]:
-    """One question with what came of it, as JSON."""
+    """Builds the JSON of one question with its answer."""
     return {
         "id": asked.question.id,
         "cited": sorted(asked.cited),
@@ -119,7 +120,7 @@ def build_question_row(asked: AskedQuestion) -> dict[str, Any]:
 
 
 def _write_page(number: int, row: Mapping[str, Any]) -> str:
-    """A corpus row as a document of plain paragraphs; with the number, since ingestion takes equal files once."""
+    """Writes a corpus row as a document of plain paragraphs; with its number, since equal files are ingested once."""
     lines = (html.escape(line.strip()) for line in row["text"].split("\n"))
     title = html.escape(row.get("title") or "")
     body = "".join(f"<p>{line}</p>" for line in lines if line)

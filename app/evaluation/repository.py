@@ -39,7 +39,7 @@ class NameTaken(Exception):
 
 
 def list_sets(connection: Connection, tenant: str, set_id: str = "") -> list[EvaluationSet]:
-    """All by their names, or the one of this id, with how many cases and turns they hold."""
+    """Lists all sets by name, or the one of this id, with how many cases and turns they contain."""
     counted = select(_CASE.set_id, func.count(), func.sum(_CASE.count)).where(_CASE.tenant_id == tenant)
     counts = {row[0]: (row[1], int(row[2])) for row in connection.execute(counted.group_by(_CASE.set_id))}
     query = select(*_SET_HEAD).where(_SET.tenant_id == tenant).order_by(_SET.name)
@@ -58,7 +58,7 @@ def add_set(connection: Connection, tenant: str, made: EvaluationSet) -> None:
 
 
 def change_set(connection: Connection, tenant: str, set_id: str, name: str, description: str, at: datetime) -> bool:
-    """False where there is none of this id. Raises NameTaken."""
+    """Changes a set; False if there is none of this id. Raises NameTaken."""
     values = {"name": name, "description": description, "updated_at": at}
     try:
         return connection.execute(update(_SET).where(_match_set(tenant, set_id)).values(values)).rowcount == 1
@@ -67,7 +67,7 @@ def change_set(connection: Connection, tenant: str, set_id: str, name: str, desc
 
 
 def drop_set(connection: Connection, tenant: str, set_id: str) -> bool:
-    """With its cases; False where there is none of this id."""
+    """Deletes a set with its cases; False if there is none of this id."""
     return connection.execute(delete(_SET).where(_match_set(tenant, set_id))).rowcount == 1
 
 
@@ -77,14 +77,14 @@ def hold_set(connection: Connection, tenant: str, set_id: str, at: datetime) -> 
 
 
 def count_cases(connection: Connection, tenant: str, set_id: str) -> int:
-    """How many cases a set holds."""
+    """Counts the cases of a set."""
     return connection.execute(select(func.count()).select_from(_CASE).where(_match_cases(tenant, set_id))).scalar_one()
 
 
 def load_existing(
     connection: Connection, tenant: str, set_id: str, keys: Collection[str]
 ) -> dict[str, tuple[str, datetime, int]]:
-    """The id of a case, when it came and its place then, by those of these keys that there are."""
+    """Loads id, time and place of those cases of these keys that exist: key -> case."""
     found: dict[str, tuple[str, datetime, int]] = {}
     wanted = sorted(keys)
     for start in range(0, len(wanted), _BATCH):
@@ -103,7 +103,7 @@ def put_cases(connection: Connection, tenant: str, set_id: str, cases: Sequence[
 
 
 def drop_cases(connection: Connection, tenant: str, set_id: str, ids: Sequence[str]) -> int:
-    """How many there were."""
+    """Deletes cases and returns how many there were."""
     gone = 0
     for start in range(0, len(ids), _BATCH):
         mine = _match_cases(tenant, set_id) & _CASE.id.in_(ids[start : start + _BATCH])
@@ -138,14 +138,14 @@ def list_cases(
 
 
 def find_case(connection: Connection, tenant: str, set_id: str, case_id: str) -> EvaluationCase | None:
-    """The case of that id."""
+    """Returns the case of that id; None without one."""
     query = select(*_CASES).where(_match_cases(tenant, set_id) & (_CASE.id == case_id))
     row = connection.execute(query).first()
     return None if row is None else _build_case(row)
 
 
 def list_origins(connection: Connection, tenant: str, origin: CaseOrigin) -> set[str]:
-    """Of what the cases of this origin were made."""
+    """Lists what the cases of this origin were made from."""
     query = select(_CASE.origin_id).where(_CASE.tenant_id == tenant, _CASE.origin == origin)
     return set(connection.execute(query.distinct()).scalars())
 
@@ -182,18 +182,18 @@ def list_reports(
 
 
 def find_report(connection: Connection, tenant: str, report_id: str) -> EvaluationReport | None:
-    """The report of that id."""
+    """Returns the report of that id; None without one."""
     row = connection.execute(select(*_REPORT_HEAD).where(_match_report(tenant, report_id))).first()
     return None if row is None else EvaluationReport(*row)
 
 
 def delete_report(connection: Connection, tenant: str, report_id: str) -> bool:
-    """With its results; False where there is none of this id."""
+    """Deletes a report with its results; False if there is none of this id."""
     return connection.execute(delete(_REPORT).where(_match_report(tenant, report_id))).rowcount == 1
 
 
 def list_judged_cases(connection: Connection, tenant: str, report_id: str) -> set[str]:
-    """The conversations that have their results."""
+    """Lists the conversations that have their results."""
     return set(connection.execute(select(_RESULT.case).where(_match_results(tenant, report_id)).distinct()).scalars())
 
 
@@ -218,7 +218,9 @@ def list_results(
     limit: int | None = None,
     offset: int = 0,
 ) -> tuple[list[TurnResult], int]:
-    """What came of turns, in the order of the set, and how many there are. text: in what was said."""
+    """Returns a page of the results of turns, in the order of the set, and their total number. text: in
+    what was said.
+    """
     where = _match_results(tenant, report_id)
     if verdict is not None:
         where &= _RESULT.verdict == verdict

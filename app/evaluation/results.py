@@ -73,8 +73,9 @@ class PlayedTurn:
 def build_result(
     case: str, labelled: LabelledTurn, said: str, response: ProductReply, reply: JudgedReply, seconds: float
 ) -> TurnResult:
-    """Without what a model may judge besides. case: the id of the conversation; said: the message as it was sent;
-    seconds: until the whole reply was there.
+    """Builds the result of a turn, without what a model may judge besides.
+
+    case: the id of the conversation; said: the message as it was sent; seconds: until the whole reply was there.
     """
     data, judgement = response.body.get("data") or {}, judge_reply(labelled.expect, reply)
     precision, recall = _measure_citations(labelled.expect, reply)
@@ -147,7 +148,7 @@ def build_report(played: Sequence[PlayedTurn]) -> dict[str, Any]:
 
 
 def build_turn_row(turn: PlayedTurn) -> dict[str, Any]:
-    """One turn with all that is known of it, as JSON."""
+    """Builds the JSON of one turn with all that is known of it."""
     data, kept = turn.response.body.get("data") or {}, turn.result
     return {
         "id": turn.labelled.id,
@@ -164,14 +165,14 @@ def build_turn_row(turn: PlayedTurn) -> dict[str, Any]:
 
 
 def describe_failures(played: Iterable[PlayedTurn]) -> list[str]:
-    """What a person reads about each turn that is not correct, a paragraph each."""
+    """Describes each turn that is not correct, one paragraph each."""
     return [_write_paragraph(build_turn_row(turn)) for turn in played if not turn.result.correct]
 
 
 def check_report(report: Mapping[str, Any], fail_under: float | None, fail_over: float | None) -> list[str]:
-    """Why figures of conversations are not good enough, in Chinese; nothing where they are.
+    """Returns why the figures of conversations are not good enough, in Chinese; empty if they are.
 
-    fail_under: the least share of correct turns; fail_over: the largest share of false answers; None asks for nothing.
+    fail_under: the least share of correct turns; fail_over: the largest share of false answers; None sets no bound.
     """
     reasons = []
     if fail_under is not None and report["accuracy"] < fail_under:

@@ -69,7 +69,7 @@ class EvaluationRunner:
         return JobKind(KIND, "评测", self.run, parameters=RunParameters)
 
     async def run(self, context: JobContext) -> dict[str, Any]:
-        """The most important figures. Raises NotFound, Conflict, Cancelled."""
+        """Runs an evaluation, and returns the most important figures. Raises NotFound, Conflict, Cancelled."""
         wanted = RunParameters.model_validate(context.parameters)
         tenant, report = context.tenant, context.run_id
         dialogues = await self._begin(tenant, report, wanted)
@@ -123,7 +123,7 @@ class EvaluationRunner:
 
 
 async def _play_dialogue(product: EvaluatedProduct, dialogue: Dialogue, judge: ModelJudge | None) -> list[TurnResult]:
-    """What came of one conversation."""
+    """Plays one conversation and returns the results of its turns."""
     played = await play_dialogues(product, [dialogue], date.today())
     if judge is None:
         return [turn.result for turn in played]
@@ -159,7 +159,7 @@ class EvaluationRuns:
         return [ReportedRun(one, await self._jobs.run(tenant, one.id)) for one in found], total
 
     async def get(self, tenant: str, report_id: str) -> ReportedRun:
-        """With the figures of what there is by now. Raises NotFound."""
+        """Returns a report with the figures of the results that there are by now. Raises NotFound."""
         async with self._database.read() as connection:
             found = await connection.run_sync(_get_report, tenant, report_id)
             if found.finished_at is None:
@@ -170,7 +170,7 @@ class EvaluationRuns:
     async def list_results(
         self, tenant: str, report_id: str, *, verdict: TurnVerdict | None, text: str, tag: str, limit: int, offset: int
     ) -> tuple[list[TurnResult], int]:
-        """What came of turns, and how many there are. Raises NotFound."""
+        """Returns a page of the results of turns, and their total number. Raises NotFound."""
         async with self._database.read() as connection:
             await connection.run_sync(_get_report, tenant, report_id)
             return await connection.run_sync(
@@ -180,7 +180,7 @@ class EvaluationRuns:
             )
 
     async def compare_reports(self, tenant: str, before: str, after: str) -> ReportComparison:
-        """Two reports turn by turn. Raises NotFound."""
+        """Compares two reports turn by turn. Raises NotFound."""
         async with self._database.read() as connection:
             for one in (before, after):
                 await connection.run_sync(_get_report, tenant, one)

@@ -37,7 +37,7 @@ class EvaluationSets:
         self._database = database
 
     async def list_all(self, tenant: str) -> list[EvaluationSet]:
-        """By their names."""
+        """Lists the sets by name."""
         async with self._database.read() as connection:
             return await connection.run_sync(repository.list_sets, tenant)
 
@@ -50,7 +50,7 @@ class EvaluationSets:
         return found[0]
 
     async def add(self, tenant: str, name: str, description: str = "") -> EvaluationSet:
-        """An empty set. Raises Conflict where the name is taken, or there are too many."""
+        """Adds an empty set. Raises Conflict if the name is taken, or there are too many."""
         made = EvaluationSet(create_id(), name, description, at := now(), at)
 
         def work(connection: Connection) -> None:
@@ -62,7 +62,9 @@ class EvaluationSets:
         return made
 
     async def get_or_add(self, tenant: str, name: str, description: str = "") -> EvaluationSet:
-        """The set of this name, made where there is none; for features that put cases aside. Raises Conflict."""
+        """Returns the set of this name, and makes it if there is none; for features that put cases aside. Raises
+        Conflict.
+        """
         try:
             return await self.add(tenant, name, description)
         except Conflict as error:
@@ -112,8 +114,10 @@ class EvaluationSets:
             return await connection.run_sync(work)
 
     async def load_questions(self, tenant: str, set_id: str, limit: int | None = None) -> list[LabelledQuestion]:
-        """Of the first so many cases the first message, which leans on nothing before it, where that is to be answered
-        from the knowledge base, or to be refused; for features that measure retrieval. Raises NotFound.
+        """Loads labelled questions for features that measure retrieval. Raises NotFound.
+
+        They are the first messages of the first so many cases, which depend on nothing before them, if these are to be
+        answered from the knowledge base or refused.
         """
         cases, _ = await self.list_cases(tenant, set_id, limit=limit)
         found = []

@@ -17,15 +17,15 @@ _NUMERALS = frozenset("一二两三四五六七八九十百千")
 
 
 def fold_text(text: str) -> str:
-    """NFKC without case, blanks, marks of lists, citations and bold, with one kind of dash and no separators of
-    thousands.
+    """Folds a text: NFKC, lower case, one kind of dash; without blanks, marks of lists, citations and bold, and
+    separators of thousands.
     """
     text = unicodedata.normalize("NFKC", _THOUSANDS.sub("", text)).casefold()
     return _LAYOUT.sub("", remove_marks(text)).translate(_DASHES)
 
 
 def remove_marks(text: str) -> str:
-    """Without citations and the numbers of a list: they are layout, not facts."""
+    """Removes citations and the numbers of a list: they are layout, not facts."""
     for marks in _NOT_SAID:
         text = marks.sub(" ", text)
     return text

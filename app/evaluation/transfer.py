@@ -57,19 +57,19 @@ class ReadFile:
 
 
 async def read_file(content: bytes, read_sheet: SheetReader) -> ReadFile:
-    """What kind of file it is its bytes say. Raises InvalidDocument where it is no table and no text."""
+    """Reads a file, of the kind that its bytes say. Raises InvalidDocument if it is neither a table nor a text."""
     is_jsonl = _JSONL.match(content.removeprefix(b"\xef\xbb\xbf"))
     rows = _read_lines(content) if is_jsonl else _read_table(await read_sheet(_FILE, content, _OPTIONS))
     return await asyncio.to_thread(_read_rows, rows)
 
 
 def write_jsonl(dialogues: Iterable[Dialogue]) -> bytes:
-    """What `scripts/evaluate.py --dialogues` reads too."""
+    """Writes the JSONL that `scripts/evaluate.py --dialogues` reads too."""
     return "".join(json.dumps(build_row(dialogue), ensure_ascii=False) + "\n" for dialogue in dialogues).encode()
 
 
 def write_table(name: str, dialogues: Iterable[Dialogue]) -> tuple[bytes, str]:
-    """One turn a row, without the pages that customers look at; see `write_sheet`."""
+    """Writes one turn a row, without the pages that customers look at; see `write_sheet`."""
     return write_sheet(name, COLUMNS, (_build_cells(one, turn) for one in dialogues for turn in one.turns))
 
 

@@ -46,10 +46,12 @@ class EvaluatedProduct(Protocol):
         """All of the knowledge base."""
 
     async def ask(self, session: str, text: str, *, user_id: str = "", page: Page | None = None) -> ProductReply:
-        """One message of a conversation, by somebody whose `user_id` is believed. An error is an outcome of its own."""
+        """Sends one message of a conversation, from a customer whose `user_id` is believed. An error is an outcome of
+        its own.
+        """
 
     async def leave_queue(self, session: str) -> None:
-        """The customer waits no longer for a person."""
+        """Takes the customer out of the queue for a person."""
 
 
 class CaseOrigin(StrEnum):

@@ -45,7 +45,10 @@ class _TenantShelf:
 
 
 class FaqBooks:
-    """What did not change is neither read nor embedded again; goes with the embedder that its vectors are of."""
+    """Keeps the curated answers of each tenant in memory, with their vectors, for each embedder in use.
+
+    Entries that did not change are neither read nor embedded again. The books of an embedder are dropped with it.
+    """
 
     def __init__(self, stored: FaqRepository, wait_seconds: float = WAIT_SECONDS) -> None:
         self._stored = stored
@@ -54,11 +57,14 @@ class FaqBooks:
         self._typical: WeakKeyDictionary[Embedder, Vector] = WeakKeyDictionary()
 
     def open_book(self, tenant: str, embedder: Embedder, revision: Callable[[], int]) -> TenantBook:
-        """The entries of one tenant. revision: of the index that is searched, whenever it is asked."""
+        """Returns access to the entries of one tenant. revision: returns that of the index which is searched now."""
         return TenantBook(self, tenant, embedder, revision)
 
     async def get_book(self, tenant: str, embedder: Embedder, revision: int) -> Book | None:
-        """The entries that a knowledge base publishes from that revision on; None while they are read."""
+        """Returns the curated answers that a knowledge base publishes at a revision, or at a later one.
+
+        None if they could not be read, or not within the seconds that a turn waits for them.
+        """
         shelf = self._shelves.setdefault(embedder, {}).setdefault(tenant, _TenantShelf())
         deadline = monotonic() + self._wait_seconds
         while (late := shelf.book.revision < revision) or shelf.due <= monotonic():
@@ -81,6 +87,7 @@ class FaqBooks:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self, tenant: str, embedder: Embedder, shelf: _TenantShelf, revision: int) -> None:
+        """Brings a tenant's shelf up to a revision: reads what changed, and builds the book anew only if needed."""
         try:
             published = await self._stored.load_published(tenant)
             known = {id: kept for id, kept in shelf.entries.items() if published.get(id) == kept[0]}
@@ -100,7 +107,7 @@ class FaqBooks:
             shelf.reading = None
 
     async def _build_book(self, embedder: Embedder, kept: Sequence[Kept], revision: int) -> tuple[Book, bool]:
-        """The book, and whether it knows meanings as far as there are any."""
+        """Builds a book; returns it, and whether it is complete: False if its wordings could not be embedded now."""
         entries = [entry for _, entry, _ in kept]
         wordings = [replace(one, entry=place) for place, (_, _, each) in enumerate(kept) for one in each]
         vectors: Matrix | None = None
@@ -131,7 +138,9 @@ class TenantBook:
     revision: Callable[[], int]
 
     async def match(self, question: Question, vector: Vector | None) -> CuratedMatch | None:
-        """By the words of the message or of what it means in its conversation, else by the latter's meaning."""
+        """Finds the entry that answers a message: by its words, by the words of its completed form, else by the meaning
+        of the latter.
+        """
         book = await self.books.get_book(self.tenant, self.embedder, self.revision())
         if not book:
             return None

@@ -29,9 +29,8 @@ class EntryPreparer:
         return [_build_document(entry, chunks[id], tokens, made.vocabulary) for id, entry in entries.items()]
 
     async def embed(self, tenant: str, documents: Sequence[PreparedDocument]) -> None:
-        """Their chunks, and their wordings in the spelling of questions, into the embedder's cache.
-
-        Raises EmbeddingUnavailable.
+        """Embeds the chunks of entries and their wordings, in the spelling of questions, into the cache. Raises
+        EmbeddingUnavailable.
         """
         chunks = [chunk for document in documents for chunk in document.chunks]
         embedder = await self._embedder_of(tenant)

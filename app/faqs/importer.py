@@ -68,7 +68,9 @@ class FaqImporter:
     async def _plan_rows(
         self, tenant: str, rows: Sequence[Good], keys: dict[str, str], author: str, refused: list[FaqRowRefused]
     ) -> list[_Planned]:
-        """Which entry each row is; a wording that is another's already is refused. keys: of all wordings."""
+        """Decides which entry each row becomes; a row with a wording of another entry is refused. keys: of all
+        wordings.
+        """
         owners = await self._faqs.stored.load_owners(tenant, list(keys.values()))
         ids = {id for _, id, _ in rows if id} | set(owners.values())
         known = {faq.id: faq for faq in await self._faqs.stored.load_entries(tenant, sorted(ids))}

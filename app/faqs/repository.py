@@ -49,7 +49,7 @@ class FaqRepository:
         self._database = database
 
     async def load_page(self, tenant: str, filters: FaqFilters, offset: int, limit: int) -> tuple[list[Faq], int]:
-        """One page, the last changed first unless `sort` says otherwise, and how many there are in all."""
+        """Returns a page of entries, those changed last first unless `sort` says otherwise, and their total number."""
         where = _match_filters(tenant, filters)
         order = sorted_by(filters.sort, _SORTED)
         query = _select_entries(where).order_by(*order, Table.updated_at.desc(), Table.id)
@@ -57,22 +57,22 @@ class FaqRepository:
         return [_build_entry(row) for row in rows], total
 
     async def get(self, tenant: str, id: str) -> Faq | None:
-        """The entry of that id."""
+        """Returns the entry of that id; None without one."""
         row = await self._database.fetch_first(_select_entries((Table.tenant_id == tenant) & (Table.id == id)))
         return _build_entry(row) if row else None
 
     async def load_first(self, tenant: str, filters: FaqFilters, limit: int) -> list[Faq]:
-        """The first `limit` entries, in the order in which they were written."""
+        """Loads the first `limit` entries, in the order in which they were written."""
         query = _select_entries(_match_filters(tenant, filters)).order_by(Table.created_at, Table.id).limit(limit)
         return [_build_entry(row) for row in await self._database.fetch(query)]
 
     async def load_published(self, tenant: str) -> dict[str, int]:
-        """The entries that answer customers, with the revision that brought each."""
+        """Loads which entries answer customers: id -> the revision that brought it."""
         query = select(Table.id, Table.revision).where(Table.tenant_id == tenant, Table.state == FaqState.PUBLISHED)
         return {row.id: row.revision for row in await self._database.fetch(query)}
 
     async def load_entries(self, tenant: str, ids: Sequence[str]) -> list[Faq]:
-        """The entries of these ids that are there."""
+        """Loads those entries of these ids that exist."""
         found = []
         async with self._database.read() as connection:
             for part in _split_batches(ids):
@@ -81,12 +81,12 @@ class FaqRepository:
         return found
 
     async def load_owners(self, tenant: str, keys: Sequence[str]) -> dict[str, str]:
-        """Which entry each wording belongs to, of those that belong to any."""
+        """Loads which entry each wording belongs to: key -> id, for wordings that belong to any."""
         return await self._database.run_in_reader(load_owners, tenant, keys)
 
 
 def count(connection: Connection, tenant: str) -> tuple[int, int]:
-    """How many entries and how many wordings there are."""
+    """Counts the entries and their wordings."""
     entries, wordings = (
         connection.execute(select(func.count()).select_from(table).where(table.tenant_id == tenant)).scalar_one()
         for table in (Table, Wording)
@@ -95,7 +95,7 @@ def count(connection: Connection, tenant: str) -> tuple[int, int]:
 
 
 def load_states(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, FaqState]:
-    """Of the entries that are there; nobody else changes them before the transaction ends."""
+    """Loads the states of those entries that exist, and locks them until the transaction ends."""
     found: dict[str, FaqState] = {}
     for part in _split_batches(ids):
         query = select(Table.id, Table.state).where(Table.tenant_id == tenant, Table.id.in_(part))

@@ -65,7 +65,7 @@ class FaqService:
     async def load_page(
         self, tenant: str, filters: FaqFilters = EVERYTHING, *, offset: int = 0, limit: int = 20
     ) -> tuple[list[Faq], int]:
-        """One page of entries, the last changed first, and how many there are in all."""
+        """Returns a page of entries, those changed last first, and their total number."""
         return await self.stored.load_page(tenant, filters, offset, limit)
 
     async def get(self, tenant: str, faq_id: str) -> Faq:

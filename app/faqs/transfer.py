@@ -47,14 +47,15 @@ class FaqSheetRow:
 
 
 async def read_faqs(content: bytes, read_sheet: SheetReader) -> list[FaqSheetRow | FaqRowRefused]:
-    """The rows of a file, below the first row that names questions and answers as in a document; what is in the cells
-    is not checked yet. Raises InvalidDocument.
+    """Reads the rows of a file, below the first row that names questions and answers as in a document.
+
+    What is in the cells is not checked yet. Raises InvalidDocument.
     """
     return await asyncio.to_thread(_read_rows, await read_sheet("精选问答", content, _OPTIONS))
 
 
 def write_faqs(name: str, entries: Iterable[Faq]) -> tuple[bytes, str]:
-    """A file by the ending of its name, and its media type; see `write_sheet`. Blocking."""
+    """Writes entries as a file of the kind that its name ends with; returns it with its media type. Blocking."""
     return write_sheet(name, COLUMNS, map(_build_cells, entries))
 
 
@@ -95,5 +96,5 @@ def _build_cells(faq: Faq) -> Sequence[str]:
 
 
 def _escape_part(text: str) -> str:
-    """On one line, and with the bars in it marked as its own."""
+    """Returns a text on one line, with its own bars escaped."""
     return escape_part(" ".join(text.split()))

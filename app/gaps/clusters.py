@@ -33,7 +33,7 @@ def compute_similarities(questions: Matrix, background: Matrix) -> Matrix:
     centre = (questions.sum(axis=0) + _PRIOR * background.mean(axis=0)) / (count + _PRIOR)
     own, others = _normalize_rows(questions - centre), _normalize_rows(background - centre)
     near = own @ own.T
-    np.fill_diagonal(near, -1.0)
+    np.fill_diagonal(near, -1.0)  # a question is not its own neighbour
     around = np.hstack([near, own @ others.T])
     width = min(NEIGHBOURS, around.shape[1])
     density = np.partition(around, -width, axis=1)[:, -width:].mean(axis=1)
@@ -85,7 +85,7 @@ def _link_clusters(found: Matrix) -> list[list[int]]:
             break
         weights = len(groups[first]), len(groups[second])
         means[first] = means[:, first] = np.average(means[[first, second]], axis=0, weights=weights)
-        means[second] = means[:, second] = -np.inf
+        means[second] = means[:, second] = -np.inf  # it is part of the first now, and joined with nothing any more
         groups[first] += groups[second]
         groups[second] = []
     return [group for group in groups if group]

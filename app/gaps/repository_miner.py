@@ -74,11 +74,12 @@ def _save_clusters(connection: Connection, tenant: str, found: ClusteredMisses, 
         joining[owner].append(miss_id)
     asked = {miss.id: miss.asked_at for miss in new}
     returned = 0
-    for gap_id, ids in sorted(joining.items()):
+    for gap_id, ids in sorted(joining.items()):  # locked in one order, or two transactions wait for each other
         gap = gaps.lock_gap(connection, tenant, gap_id)
         if gap is None:
             continue
         misses.assign_gap(connection, tenant, ids, gap_id)
+        # Asked again after it was closed: its answer is missing or not found. A dismissed gap stays dismissed.
         closed = gap.state in (GapState.RESOLVED, GapState.APPROVED)
         if closed and max(asked[one] for one in ids) > gap.updated_at:
             event = GapEvent("returned", "", "", now())

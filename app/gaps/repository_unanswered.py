@@ -87,6 +87,7 @@ def count_questions(connection: Connection, events: Sequence[PendingEvent]) -> N
                 "last_seen": added.excluded.last_seen,
             },
         ),
+        # In one order, or two transactions wait for each other; and by time, so that the latest outcome stays.
         sorted(rows, key=lambda row: (row["tenant_id"], row["question_hash"], row["last_seen"])),
     )
     _emit_detected(connection, rows)

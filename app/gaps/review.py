@@ -44,7 +44,7 @@ class RegressionCases(Protocol):
     """The tenant's evaluation set of questions that were gaps once."""
 
     async def add(self, tenant: str, gap_id: str, question: str, faq_id: str) -> None:
-        """The question has to be answered from that entry; in the place of an earlier case of the gap."""
+        """Adds the test that a question is answered from an entry, in place of an earlier case of the gap."""
 
     async def remove(self, tenant: str, gap_id: str) -> None:
         """Takes it out, where it is there."""

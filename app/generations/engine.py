@@ -61,7 +61,7 @@ class Generation:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """It is not let go meanwhile."""
+        """Keeps the generation open for as long as the block lasts."""
         self._turns += 1
         self._free.clear()
         try:

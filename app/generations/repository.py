@@ -17,14 +17,16 @@ class GenerationRepository:
         self._database = database
 
     async def load_all(self) -> dict[str, StoredGeneration]:
-        """By tenant, of those whose knowledge base was indexed anew; one small read, cheap enough to poll."""
+        """Loads the generation of each tenant whose knowledge base was indexed anew, in one small read that is cheap to
+        poll.
+        """
         query = select(GenerationRow.tenant_id, GenerationRow.number, GenerationRow.embedder)
         async with self._database.read() as connection:
             rows = await connection.execute(query)
             return {row.tenant_id: StoredGeneration(row.number, row.embedder) for row in rows}
 
     async def put(self, tenant: str, generation: StoredGeneration) -> bool:
-        """In the place of the one before it; False where another took that meanwhile."""
+        """Stores a generation in place of the one before it; False if another one took that place meanwhile."""
         values = {"number": generation.number, "embedder": generation.embedder, "since": now()}
         before = (GenerationRow.tenant_id == tenant) & (GenerationRow.number == generation.number - 1)
         async with self._database.write() as connection:

@@ -56,7 +56,9 @@ class Generations:
         return self._current[DEFAULT_TENANT]
 
     async def get_current(self, tenant: str) -> Generation:
-        """The one that answers the tenant's questions now. Raises MissingDependency, InvalidConfiguration."""
+        """Returns the generation that answers the tenant's questions now. Raises MissingDependency,
+        InvalidConfiguration.
+        """
         if tenant not in self._current:
             stored = self._recorded.get(tenant, StoredGeneration(0, self._configured))
             opened = await self.open_beside(tenant, stored)
@@ -65,16 +67,18 @@ class Generations:
         return self._current[tenant]
 
     async def load_newest(self, tenant: str) -> StoredGeneration:
-        """The one that is recorded by now, whichever process made it; this one may have yet to follow."""
+        """Loads the generation recorded last, by whichever process; this process may have yet to follow."""
         self._recorded = await self.stored.load_all()
         return self._recorded.get(tenant, StoredGeneration(0, self._configured))
 
     async def get_embedder(self, tenant: str) -> Embedder:
-        """That of the tenant's index."""
+        """Returns the embedder of the tenant's index."""
         return (await self.get_current(tenant)).embedder
 
     async def open_beside(self, tenant: str, stored: StoredGeneration) -> Generation:
-        """One that nobody is answered from yet; `put` it in the place of the other, or `close_generation`."""
+        """Opens a generation that does not answer yet; then either `put` it in place of the other, or
+        `close_generation`.
+        """
         async with self._opening:
             if stored.embedder not in self._engines:
                 embedder = await self._open_embedder(stored.embedder)
@@ -88,11 +92,11 @@ class Generations:
         return generation
 
     def list_numbers(self, tenant: str) -> frozenset[int]:
-        """Of the tenant's generations that are in use."""
+        """Returns the numbers of the tenant's generations that are in use."""
         return frozenset(generation.number for generation in self._in_use if generation.tenant == tenant)
 
     def put(self, generation: Generation) -> None:
-        """From here on turns of its tenant use this one."""
+        """Replaces the generation of a tenant; turns that begin from now on use it."""
         self._current[generation.tenant] = generation
 
     async def close_generation(self, generation: Generation) -> None:
@@ -116,7 +120,9 @@ class Generations:
         return any(generation.learning.under_way for generation in self._current.values())
 
     async def find_outdated(self) -> dict[str, StoredGeneration]:
-        """By tenant, what is to answer by now, where this process still answers from another index."""
+        """Returns which generation should answer by now, for the tenants that this process still answers from another
+        one.
+        """
         self._recorded = await self.stored.load_all()
         return {
             tenant: stored
@@ -125,7 +131,7 @@ class Generations:
         }
 
     def follow(self, tenant: str, revision: int) -> None:
-        """A tenant's index moved."""
+        """Takes note that a tenant's index moved to a revision."""
         if tenant in self._current:
             self._current[tenant].learning.sentences.follow(tenant, revision)
 

@@ -37,12 +37,12 @@ class Steps:
         self._done = self._total = 0
 
     async def expect(self, count: int) -> None:
-        """So many more."""
+        """Adds to the number of expected steps."""
         self._total += count
         await self._progress(self._done, self._total)
 
     async def add_steps(self, count: int) -> None:
-        """So many of them."""
+        """Adds to the number of steps that are done."""
         self._done += count
         await self._progress(self._done, self._total)
 
@@ -56,7 +56,7 @@ class Shadow:
     served: SearchedIndex
 
     def list_chunks(self) -> list[Chunk]:
-        """What is in it."""
+        """Lists the chunks of the new index."""
         return sorted(self.held.index.get_snapshot().walk(), key=attrgetter("id"))
 
 
@@ -82,7 +82,9 @@ class ShadowBuilder:
         self._drop_others = drop_others
 
     async def build(self, tenant: str, stored: StoredGeneration, steps: Steps) -> Shadow:
-        """At a revision that was SQL's a moment ago. Raises what the embedder and the store raise."""
+        """Builds a tenant's new index at a revision that was SQL's a moment ago. Raises what the embedder and the store
+        raise.
+        """
         await self._generations.get_current(tenant)
         await self._drop_leftovers(tenant)
         generation, index = await self._generations.open_beside(tenant, stored), None
@@ -113,14 +115,16 @@ class ShadowBuilder:
         return await self._catch_up.bring_to_head(shadow.generation.tenant, shadow.held, embed)
 
     async def verify(self, shadow: Shadow, steps: Steps) -> int:
-        """How many chunks it has, all as they are in SQL. Raises IndexUnavailable where one is not."""
+        """Checks that the new index has all chunks as they are in SQL, and returns how many. Raises IndexUnavailable
+        otherwise.
+        """
         tenant = shadow.generation.tenant
 
         async def report_look(done: int, total: int) -> None:
             await steps.add_steps(0)
 
         for _ in range(ATTEMPTS):
-            delta = await self._feed.load_delta(tenant, frozenset(), 0)
+            delta = await self._feed.load_all(tenant)
             snapshot = shadow.held.index.get_snapshot()
             if delta.revision == snapshot.revision:
                 differences = await compare_both(
@@ -133,11 +137,11 @@ class ShadowBuilder:
         raise IndexUnavailable("the knowledge base changes faster than it is indexed")
 
     async def discard(self, shadow: Shadow) -> None:
-        """It is not to answer after all."""
+        """Drops a new index that is not going to answer after all."""
         await self._discard_shadow(shadow.generation, shadow.held.index)
 
     async def forget(self, generation: Generation, index: Index | None) -> None:
-        """Of a generation that answered until now: once no turn uses it, it goes."""
+        """Drops the index of a generation that answered until now, once no turn uses it."""
         await generation.wait_until_unused()
         await self._discard_shadow(generation, index)
 
@@ -148,5 +152,5 @@ class ShadowBuilder:
         await self._drop_leftovers(generation.tenant)
 
     async def _drop_leftovers(self, tenant: str) -> None:
-        """Of builds that were cut short, and of generations that answered before."""
+        """Drops the indexes of builds that were cut short, and of generations that answered before."""
         await asyncio.to_thread(self._drop_others, tenant, self._generations.list_numbers(tenant))

@@ -9,8 +9,8 @@ BEFORE, LENGTH = 30, 120
 
 
 def find_excerpt(said: str, query: str) -> str:
-    """Some characters around the first of the words that are looked for; the beginning where none stands there as it
-    is written.
+    """Returns a part of a text around the first word that is searched for; its beginning if no word is found as
+    written.
     """
     said = " ".join(said.split())
     folded = fold(said)

@@ -37,7 +37,9 @@ class ConversationSearch:
     async def search(
         self, tenant: str, wanted: HistoryFilter, limit: int, offset: int = 0
     ) -> tuple[list[FoundConversation], int]:
-        """Those of which the last turn came last, at most `limit`, and how many there are, at most MAX_TOTAL."""
+        """Returns the conversations that match, those with the latest turn first, at most `limit`; and how many match,
+        at most MAX_TOTAL.
+        """
 
         def search(connection: Connection) -> tuple[list[FoundConversation], int]:
             where = _build_conditions(connection, tenant, wanted)
@@ -115,7 +117,7 @@ def _build_conditions(connection: Connection, tenant: str, wanted: HistoryFilter
 
 
 def _match_text(connection: Connection, tenant: str, text: str) -> ColumnElement[bool]:
-    """By words that were said, by a number, or by who the customer is."""
+    """Matches conversations by words that were said, by a number, or by their customer."""
     hits: list[ColumnElement[bool]] = [
         Conversation.session_id == text,
         Conversation.user_id == text,
@@ -134,7 +136,7 @@ def _match_contact(table: type[ContactRow] | type[ContactLabelRow]) -> ColumnEle
 
 
 def _load_excerpts(connection: Connection, tenant: str, sessions: Sequence[str], text: str) -> Mapping[str, str]:
-    """By session the place where a text matched, if it was something said."""
+    """Loads where a text matched: session -> excerpt, for sessions in which it was said."""
     matches = texts.is_match(text, connection.dialect) if text and sessions else None
     if matches is None:
         return {}

@@ -17,20 +17,24 @@ from app.tickets.tables import Ticket
 MOST = 50
 
 
+# By which the language of a customer is recognised; of more, the first ones may be of long ago.
+LAST_QUESTIONS = 5
+
+
 class ContactHistory:
     """A customer's history by conversations, whose ids mean something only together with their tenant."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def load_last_questions(self, tenant: str, sessions: Sequence[str], count: int = 5) -> list[str]:
-        """What was said last, the latest first."""
+    async def load_last_questions(self, tenant: str, sessions: Sequence[str]) -> list[str]:
+        """Loads the last LAST_QUESTIONS questions of a customer's conversations, the latest first."""
         own = (StoredTurn.tenant_id == tenant) & StoredTurn.session_id.in_(sessions)
-        query = select(StoredTurn.question).where(own).order_by(StoredTurn.created_at.desc()).limit(count)
+        query = select(StoredTurn.question).where(own).order_by(StoredTurn.created_at.desc()).limit(LAST_QUESTIONS)
         return await self._database.fetch_values(query)
 
     async def load_period(self, tenant: str, sessions: Sequence[str]) -> tuple[datetime, datetime]:
-        """When the first of the conversations began, and when the last one was last written into."""
+        """Returns when the first of the conversations began, and when one of them last changed."""
         own = (Conversation.tenant_id == tenant) & Conversation.session_id.in_(sessions)
         query = select(func.min(Conversation.created_at), func.max(Conversation.updated_at)).where(own)
         async with self._database.read() as connection:
@@ -38,7 +42,7 @@ class ContactHistory:
         return first, last
 
     async def list_tickets(self, tenant: str, sessions: Sequence[str], caller: str) -> list[ContactTicket]:
-        """Those of the conversations, and of the member."""
+        """Lists the tickets of the conversations, and those of the member `caller`."""
         mine: ColumnElement[bool] = Ticket.session_id.in_(sessions)
         if caller:
             mine |= (Ticket.user_id == caller) & Ticket.verified
@@ -47,7 +51,7 @@ class ContactHistory:
         return [ContactTicket(*row) for row in await self._database.fetch(query)]
 
     async def list_notes(self, tenant: str, sessions: Sequence[str]) -> list[ContactNote]:
-        """What colleagues wrote down."""
+        """Lists the notes of colleagues about these conversations."""
         table = DeskNoteRow
         named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
         query = (
@@ -60,7 +64,7 @@ class ContactHistory:
         return [ContactNote(*row) for row in await self._database.fetch(query)]
 
     async def list_votes(self, tenant: str, sessions: Sequence[str]) -> list[ContactVote]:
-        """What the customer thought of replies."""
+        """Lists the customer's ratings of replies."""
         own = and_(Feedback.tenant_id == StoredTurn.tenant_id, Feedback.turn_id == StoredTurn.id)
         query = (
             select(StoredTurn.session_id, StoredTurn.question, Feedback.rating, Feedback.reason, Feedback.created_at)

@@ -29,7 +29,7 @@ _MATCHES = text(f"SELECT rowid FROM {INDEX} WHERE {INDEX} MATCH :phrases").colum
 
 
 def add_turns(connection: Connection, turns: Iterable[NewTurn]) -> None:
-    """What customers said and were told; a reply with a member's own rows is left out."""
+    """Makes turns searchable: the customer's messages and the replies, except replies with a member's own rows."""
     rows = [
         _build_row(
             SessionKey(turn.tenant, turn.session_id),
@@ -45,7 +45,7 @@ def add_turns(connection: Connection, turns: Iterable[NewTurn]) -> None:
 
 
 def add_text(connection: Connection, key: SessionKey, kind: str, entry: str, said: str) -> None:
-    """A message of staff, or a note. entry: names it in its conversation."""
+    """Makes a message of staff or a note searchable. entry: its id within the conversation."""
     connection.execute(_INSERT, [_build_row(key, kind, entry, said)])
 
 
@@ -74,14 +74,14 @@ def purge(connection: Connection) -> None:
 
 
 def select_sessions(matches: ColumnElement[bool], tenant: str) -> Any:
-    """A SELECT of the conversations in which a text matches."""
+    """Builds a SELECT of the conversations in which a text matches."""
     return select(Table.session_id).where(Table.tenant_id == tenant, matches)
 
 
 def find_entries(
     connection: Connection, tenant: str, sessions: Sequence[str], matches: ColumnElement[bool]
 ) -> list[tuple[str, str, str]]:
-    """Session, kind and entry of the texts of conversations that match."""
+    """Returns session, kind and entry of each text of these conversations that matches."""
     own = (Table.tenant_id == tenant) & Table.session_id.in_(sessions)
     query = select(Table.session_id, Table.kind, Table.entry).where(own, matches)
     return [(row[0], row[1], row[2]) for row in connection.execute(query)]

@@ -23,7 +23,7 @@ class SavedViews:
         self._database = database
 
     async def list_visible(self, tenant: str, agent_id: str) -> list[SavedView]:
-        """Everybody's and this person's own, by their names."""
+        """Lists the views of everybody and those of this person, by name."""
         mine = Table.agent_id.in_(["", agent_id])
         columns = Table.id, Table.agent_id, Table.name, Table.filter, Table.created_at
         query = select(*columns).where(Table.tenant_id == tenant, mine).order_by(Table.name, Table.id)

@@ -26,14 +26,15 @@ PREFIX_CHARS = 3
 
 
 def build_terms(*texts: str) -> str:
-    """The terms of texts, separated by spaces."""
+    """Returns the terms of texts, separated by spaces."""
     return " ".join([term for text in texts for term in _find_terms(fold(clean(text)))][:MAX_TERMS])
 
 
 def build_phrases(query: str) -> list[str]:
-    """What has to stand in a text that is searched for: each a word, as its terms; empty where nothing is asked.
+    """Returns what must stand in a text that is searched for: one entry for each word, as its terms; empty without a
+    word.
 
-    Of Chinese words those of one character are left out beside longer ones: most of them are 的, 了 and 怎.
+    Chinese words of one character are left out beside longer ones: most of them are 的, 了 and 怎.
     """
     words = list(_split_words(query))
     longer = [word for word in words if len(word) > 1 or not is_chinese_word(word)]
@@ -46,8 +47,10 @@ def is_prefix(phrase: str) -> bool:
 
 
 def _split_words(query: str) -> Iterator[str]:
-    """Of Chinese the longest word of the dictionary that begins at each place: a text that holds what is asked for as
-    it is written holds these as well. The likeliest way to read it, 退 and 货运费 in 退货运费, would ask for more.
+    """Yields the words of a query; of Chinese, the longest word of the dictionary that begins at each position.
+
+    A text that contains the query as it is written has these words as well. The likeliest reading, 退 and 货运费 in
+    退货运费, would ask for more.
     """
     run = ""
     for term in _find_terms(fold(clean(query))):

@@ -32,8 +32,10 @@ _NAMED = re.compile("|".join(_QUESTION), re.IGNORECASE)
 
 
 async def read_questions(content: bytes, read_sheet: SheetReader, *, decide: bool) -> list[Trial]:
-    """Of JSONL, of CSV or XLSX with a column `question` or 问题, or of a text with a question a line; what it is the
-    bytes say. Raises InvalidRequest for what cannot be tried, InvalidDocument.
+    """Reads the questions of a file: JSONL, CSV or XLSX with a column `question` or 问题, or a text with one on each
+    line.
+
+    The bytes say which of these it is. Raises InvalidDocument, and InvalidRequest for what cannot be tried.
     """
     lines = await asyncio.to_thread(_split_lines, content)
     found = _read_text(lines) if lines else _read_table(await read_sheet("问题", content, _OPTIONS))
@@ -41,7 +43,7 @@ async def read_questions(content: bytes, read_sheet: SheetReader, *, decide: boo
 
 
 def build_cells(trial: Trial, tried: TrialResult) -> list[str | float]:
-    """A row of COLUMNS."""
+    """Builds a row of COLUMNS."""
     found, best, expected, dropped = tried.found, tried.best_chunk, trial.expected, tried.dropped
     return [
         trial.text,
@@ -70,7 +72,7 @@ def _check_questions(found: Iterator[tuple[int, dict[str, Any]]], decide: bool) 
 
 
 def _split_lines(content: bytes) -> list[str]:
-    """Of a text; none of a table."""
+    """Splits a text into lines; returns none for a table."""
     if content.startswith((b"PK\x03\x04", OLD_OFFICE)):
         return []
     lines = decode("问题", content).split("\n")

@@ -22,7 +22,7 @@ class DraftSource(Protocol):
     """Reads versions."""
 
     async def load_versions(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> list[PreparedDocument]:
-        """The versions named; None: of every document that has any the newest that is not published."""
+        """Loads the versions that are named; with None the newest unpublished one of every document that has any."""
         ...
 
 
@@ -39,7 +39,7 @@ class TrialSearch:
         return self.search.index.get_snapshot()
 
     def find_stored(self, expected: Expected) -> Stored | None:
-        """What of the drafts was expected; None where it is of none of them."""
+        """Returns what was expected and is part of a draft; None if no draft contains it."""
         for draft in self.drafts:
             pieces = {chunk.id: chunk.entry for chunk in draft.chunks}
             entry = pieces.get(expected.chunk_id)
@@ -73,7 +73,7 @@ class Canaries:
 
 
 async def _build_replacement(found: PreparedDocument, base: Snapshot, retriever: CalibratedSearch) -> Replacement:
-    """In the terms and vectors of the base; the draft may have been read by another analyzer."""
+    """Builds the replacement in the terms and vectors of the base; the draft may have been read by another analyzer."""
     analyzer, embedder = retriever.analyzer, retriever.generation.embedder
     same = found.vocabulary == analyzer.version
     tokens = found.tokens if same else await tokenize_texts(analyzer, found.chunks)

@@ -41,7 +41,7 @@ class Search:
 
 
 async def find_drop_reason(stored: Stored | None, search: Search, widths: Widths) -> Dropped:
-    """The stage that the best piece of what is stored reached, with its numbers."""
+    """Returns the stage that the best chunk of what is stored reached, with its numbers."""
     if stored is None:
         return Dropped(Stage.NOT_FOUND, "知识库里没有它：可能已被删除，或被文档的新版本取代。")
     pieces = sorted(await asyncio.to_thread(search.snapshot.find_existing, stored.chunks))
@@ -70,7 +70,9 @@ async def find_drop_reason(stored: Stored | None, search: Search, widths: Widths
 
 
 def _list_candidates(found: Retrieval, chunks: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Of a message that holds several questions, those of each."""
+    """Yields the ranked candidates of a search that are among `chunks`; of a message with several questions, those of
+    each question first.
+    """
     for one in (*found.parts, found):
         yield from (fields for fields in list_ranked(one) if fields["chunk_id"] in chunks)
 
@@ -91,7 +93,7 @@ def _format_moment(moment: datetime) -> str:
 
 
 def _describe_judgement(stage: Stage, candidate: dict[str, Any], found: Retrieval) -> str:
-    """In a sentence, what became of a piece that was recalled."""
+    """Describes, in a sentence, what happened to a chunk that was recalled."""
     rank, probability = candidate["rank"], candidate["probability"]
     sure, threshold = f"{probability:.1%}", f"{found.threshold:.0%}"
     if stage is Stage.RERANK_CUT:

@@ -18,7 +18,7 @@ class ExpectedRepository:
         self._database = database
 
     async def find(self, tenant: str, expected: Expected) -> Stored | None:
-        """None where there is no such document or piece of it now."""
+        """Finds the document or chunk that is expected; None if there is none now."""
         chunk = StoredChunk
         own = (Document.tenant_id == chunk.tenant_id) & (Document.id == chunk.document_id)
         query = (

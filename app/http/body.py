@@ -16,7 +16,7 @@ from app.errors import InvalidRequest, PayloadTooLarge, RequestTimeout
 # The server sets it in the state of a request that is here as a whole: to wait for it needs no timeout, which costs 8
 # µs.
 RECEIVED = "received"
-# Whoever sends slower than this, after the first seconds, is cut.
+# A client that sends slower than this, after the first seconds, is cut.
 BYTES_PER_SECOND = 4096
 
 
@@ -56,7 +56,7 @@ class _Body:
         self._received = 0
 
     async def receive_message(self) -> Message:
-        """The next piece. Raises PayloadTooLarge, RequestTimeout, InvalidRequest where the client is gone."""
+        """Returns the next piece. Raises PayloadTooLarge, RequestTimeout, and InvalidRequest if the client is gone."""
         if self._finished:
             return await self._receive()
         if RECEIVED in self._scope.get("state", ()) and not self._deadline:

@@ -1,7 +1,7 @@
 """Connections that have no request in work: how long they may stay, and which of them make room for others.
 
-uvicorn's `limit_concurrency` counts half-open connections too, so that whoever opens enough of them gets a 503 for
-everybody, /health included. Here the oldest one without a request goes instead.
+uvicorn's `limit_concurrency` counts half-open connections too, so that a client that opens enough of them causes a 503
+for everybody, /health included. Here the oldest one without a request is closed instead.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class ServerConnections:
         return len(self._open) > self.most
 
     def add_connection(self, connection: Connection, everyone: Collection[Any]) -> None:
-        """A new connection, already one of `everyone`."""
+        """Adds a new connection, which is one of `everyone` already."""
         self._open = everyone
         if len(everyone) > self.most + RESERVE:
             connection.transport.abort()
@@ -62,7 +62,8 @@ class ServerConnections:
             self._schedule_sweep()
 
     def _close_oldest(self) -> None:
-        """Ends the oldest eighth of whoever has most; one at a time, a flood would cost a look at all for each.
+        """Ends the oldest eighth of the address with most connections; one by one, a flood would cost a look at all for
+        each.
 
         Those that never brought a request go first.
         """

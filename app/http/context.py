@@ -89,7 +89,7 @@ class RequestContextMiddleware:
                 ).info("request")
 
     async def _serve_socket(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
-        """A socket has one id for as long as it is open."""
+        """Serves a socket, which has one id for as long as it is open."""
         scope.setdefault("state", {})["request_id"] = request_id
 
         async def send_with_id(message: Message) -> None:

@@ -51,7 +51,7 @@ class Allow(SecurityBase):
         return principal.tenant
 
     async def _authenticate_request(self, request: Request) -> Principal:
-        """Who calls, and counted for the limits, once a request."""
+        """Returns the caller, counted for the limits once a request."""
         host, container = request.client.host if request.client else None, get_container(request)
         token = request.headers.get("x-user-token", "")
         principal = await container.authenticator.authenticate(read_shown_key(request), host, token)
@@ -126,25 +126,27 @@ async def changes_nothing() -> None:
 
 
 def get_container(request: Request) -> HttpParts:
-    """The wiring of this process, as far as HTTP needs it."""
+    """Returns the wiring of this process, as far as HTTP needs it."""
     container: HttpParts = request.app.state.container
     return container
 
 
 async def get_wiring(request: Request) -> Any:
-    """All of it as a dependency; a coroutine, because FastAPI runs plain functions in a thread."""
+    """Returns all of the wiring, as a dependency; a coroutine, because FastAPI runs plain functions in a thread."""
     return request.app.state.container
 
 
 def get_caller_name(request: Request) -> str:
-    """What people call the key of a request that `Allow` let through; empty where it has no name."""
+    """Returns what people call the key of a request that `Allow` let through; empty if it has no name."""
     principal: Principal = request.state.principal
     return principal.name
 
 
 def get_acting_agent(request: Request, named: str, *, for_others: bool = False) -> str:
-    """Who acts at the desk: who signed in with an account, or whom a request with a key names. for_others: leads and
-    administrators may do it whoever has the session. Raises Forbidden for an account that names somebody else.
+    """Returns who acts at the desk: the person who is signed in, or the one whom a request with a key names.
+
+    for_others: leads and administrators act whoever has the session, so their own name does not stand in for a missing
+    one. Raises Forbidden for an account that names somebody else.
     """
     principal: Principal = request.state.principal
     own = principal.agent_id
@@ -156,7 +158,9 @@ def get_acting_agent(request: Request, named: str, *, for_others: bool = False) 
 
 
 def read_shown_key(request: Request) -> str | None:
-    """What a request shows: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or the sign-in of a page of this server."""
+    """Returns what a request shows: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or the sign-in of a page of this
+    server.
+    """
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and key.strip():
         return key.strip()

@@ -16,9 +16,9 @@ CLIENT_LEFT = 499
 
 
 async def run_while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
-    """What the work returns; None where the client went first: the work is then cancelled and has ended.
+    """Returns what the work returns; None if the client went away first: the work is then cancelled and has ended.
 
-    The body must have been read.
+    The body must have been read before.
     """
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(wait_until_gone(request.receive))

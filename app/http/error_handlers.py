@@ -35,13 +35,13 @@ def install_error_handlers(app: FastAPI) -> None:
 
 
 def log_error(error: Exception, description: Description) -> None:
-    """One line for an error that is the server's. Turning people away while starting or stopping is none."""
+    """Logs one line for an error of the server. Refusals while it starts or stops are none."""
     if description.status >= 500 and not isinstance(error, Overloaded | ShuttingDown):
         logger.opt(exception=error).error("request failed")
 
 
 def request_id_of(request: Request) -> str:
-    """The id of the request, given by the middleware."""
+    """Returns the id of the request, given by the middleware."""
     return str(getattr(request.state, "request_id", ""))
 
 

@@ -28,5 +28,5 @@ class ErrorBody(BaseModel):
 
 
 def list_failures(*statuses: int) -> Responses:
-    """For `responses` of a route. `app.openapi` fills in the bodies, and adds what every such route may give."""
+    """Builds the `responses` of a route. `app.openapi` fills in the bodies, and adds what every such route may give."""
     return {status: {"description": HTTPStatus(status).phrase} for status in statuses}

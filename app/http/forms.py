@@ -33,7 +33,7 @@ class _WholeForm(MultiPartParser):
         self._ended = False
 
     def on_end(self) -> None:
-        """The last boundary is there."""
+        """Records that the last boundary has come."""
         self._ended = True
 
     async def _check_whole(self, stream: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
@@ -69,8 +69,9 @@ async def read_form(request: Request, *, files: int, fields: int) -> AsyncIterat
 
 
 async def read_sent_file(request: Request) -> bytes:
-    """The one file of a request: the field `file` of a form, or the whole body. Raises InvalidRequest as `read_form`
-    and for a form without it.
+    """Reads the one file of a request: the field `file` of a form, or the whole body.
+
+    Raises InvalidRequest as `read_form` does, and for a form without the field.
     """
     if not is_form(request):
         return await request.body()
@@ -79,7 +80,9 @@ async def read_sent_file(request: Request) -> bytes:
 
 
 async def read_sent_upload(request: Request) -> tuple[str, bytes]:
-    """Name and bytes of the one file of a form. Raises InvalidRequest as `read_sent_file`, and for what is no form."""
+    """Reads the name and bytes of the one file of a form. Raises InvalidRequest as `read_sent_file` does, and without a
+    form.
+    """
     async with read_form(request, files=1, fields=_FIELDS) as form:
         found = _get_file(form)
         return found.filename or "", await found.read()

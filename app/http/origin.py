@@ -1,6 +1,6 @@
-"""By which name, from which page and over whom a request comes.
+"""Checks by which name, from which page and through which proxy a request comes.
 
-While no key is configured, whoever reaches loopback has every role. So do pages that a browser on this machine shows
+While no key is configured, every caller on loopback has every role. So do pages that a browser on this machine shows
 (their requests, and names of theirs that resolve to loopback) and whatever a proxy passes on, unless it is told apart.
 """
 
@@ -87,7 +87,11 @@ def _check_page(scope: Scope) -> AppError | None:
 
 
 def _check_forwarded(scope: Scope) -> AppError | None:
-    """A proxy here makes the whole world this machine. Some name nothing but speak HTTP/1.0."""
+    """Returns the error for requests that a proxy on this machine passes on, by which the whole world would be this
+    machine.
+
+    Some proxies name nothing but speak HTTP/1.0.
+    """
     named = any(name in _FORWARDING or name.startswith(b"x-forwarded") for name, _ in scope["headers"])
     if not named and scope["http_version"] != "1.0":
         return None
@@ -103,7 +107,7 @@ def _is_page_of(host: str, origin: str) -> bool:
 
 
 def _read_name(host: bytes) -> str:
-    """A Host header without its port, in lower case; empty where it is none."""
+    """Returns a Host header without its port, in lower case; empty if it is none."""
     text = host.decode("latin-1").lower()
     if text.startswith("["):
         name, bracket, rest = text.partition("]")

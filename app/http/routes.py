@@ -31,7 +31,7 @@ class GuardedRoute(APIRoute):
     def build_handler(
         self, handle: Callable[[Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """The same for those who may call it, with the body at hand."""
+        """Builds the handler for callers who are let in, with the body at hand."""
         allow = allow_of(self.dependant)
         reads_body = self.body_field is not None
         written_down = is_written_down(self)
@@ -64,7 +64,7 @@ class RecordedRoute(GuardedRoute):
 
 
 def allow_of(dependant: Dependant) -> Allow | None:
-    """What decides on the caller, of all that a route depends on."""
+    """Returns what decides on the caller, of all that a route depends on."""
     if isinstance(dependant.call, Allow):
         return dependant.call
     return next((found for part in dependant.dependencies if (found := allow_of(part))), None)
@@ -93,7 +93,7 @@ def _is_dry_run(request: Request) -> bool:
 
 
 def list_roles(app: FastAPI) -> dict[str, list[Role]]:
-    """Endpoint, as `GET /path` -> the roles of keys that may call it; none where no key is asked for."""
+    """Returns the roles of keys that may call each endpoint, as `GET /path` -> roles; none if no key is asked for."""
     return {
         f"{method} {route.path_format}": sorted(allow.roles) if (allow := allow_of(route.dependant)) else []
         for route in app.routes
@@ -103,5 +103,5 @@ def list_roles(app: FastAPI) -> dict[str, list[Role]]:
 
 
 def list_sockets(router: APIRouter) -> list[str]:
-    """The paths of a router's WebSockets."""
+    """Lists the paths of a router's WebSockets."""
     return [route.path for route in router.routes if isinstance(route, APIWebSocketRoute)]

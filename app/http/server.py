@@ -22,7 +22,10 @@ _BYTES_PER_CHAR = 12
 
 
 def build_server_config(app: FastAPI, settings: Settings, **options: Any) -> uvicorn.Config:
-    """Everything that a stranger can use up is bounded. options: of uvicorn.Config, beyond that."""
+    """Builds the configuration of uvicorn, in which everything that a stranger can use up is bounded.
+
+    options: of uvicorn.Config, beyond that.
+    """
     door = ServerConnections(min(settings.max_connections, raise_file_limit() - OWN_FILES), settings.head_timeout)
     given: dict[str, Any] = {
         "host": settings.host,

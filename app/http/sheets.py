@@ -16,7 +16,7 @@ SheetReader = Callable[[str, bytes, SheetOptions], Awaitable[Spreadsheet]]
 
 
 def build_sheet_reader(request: Request, reader: DocumentReader, tenant: str) -> SheetReader:
-    """Once the client has gone, what reads for it is stopped, and InvalidRequest raised."""
+    """Builds a reader that stops, and raises InvalidRequest, once the client has gone."""
 
     async def read(name: str, content: bytes, options: SheetOptions) -> Spreadsheet:
         found = await run_while_connected(request, reader.read_sheet(tenant, name, content, options))

@@ -42,7 +42,7 @@ class SlowClient(Exception):
 
 
 class TurnedAway(Exception):
-    """Whoever is connected may not be any more; the reason is for people."""
+    """The client may not be connected any more; the reason is for people."""
 
     def __init__(self, reason: AppError) -> None:
         super().__init__(reason.message)
@@ -81,7 +81,7 @@ class SocketLine:
         self.guard: Guard | None = None
 
     async def require_allowed(self) -> None:
-        """Raises TurnedAway for whoever may not be here any more."""
+        """Raises TurnedAway if the client may not be connected any more."""
         if self.guard is not None:
             await self.guard()
 
@@ -107,7 +107,9 @@ class SocketLine:
         await self.send("error", error=body, **fields)
 
     async def receive_frame(self) -> dict[str, Any]:
-        """The next frame; what is none is answered and passed over. Raises WebSocketDisconnect, TurnedAway."""
+        """Returns the next frame; anything else gets an error and is passed over. Raises WebSocketDisconnect,
+        TurnedAway.
+        """
         while True:
             message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":
@@ -179,7 +181,7 @@ async def run(websocket: WebSocket, line: SocketLine, container: HttpParts, *wor
 
 
 async def refuse_connection(websocket: WebSocket, line: SocketLine, reason: AppError) -> None:
-    """The reason as a frame, then the end."""
+    """Sends the reason as a frame, then closes the connection."""
     line.guard = None
     with suppress(SlowClient, RuntimeError, WebSocketDisconnect):
         await line.send_error(reason)
@@ -187,7 +189,9 @@ async def refuse_connection(websocket: WebSocket, line: SocketLine, reason: AppE
 
 
 def _build_guard(websocket: WebSocket, container: HttpParts, hello: Hello) -> Guard:
-    """The key is still whose it was: a look at the copy of the keys that this process has anyway."""
+    """Builds the check that the key still belongs to the same caller, by the copy of the keys that this process has
+    anyway.
+    """
     host = websocket.client.host if websocket.client else None
 
     async def guard() -> None:
@@ -257,7 +261,7 @@ def _read_key(websocket: WebSocket) -> str | None:
 
 
 def _clean_frame(value: Any) -> Any:
-    """Texts of a frame without what neither SQL nor an embedder takes; in a mapping, its names."""
+    """Returns a value of a frame without characters that SQL or an embedder refuses; in a mapping, its keys too."""
     if isinstance(value, dict):
         return {clean(name): inner for name, inner in value.items()}
     return clean(value) if isinstance(value, str) else value

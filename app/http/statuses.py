@@ -15,5 +15,5 @@ class Statuses:
         self.counts: Counter[tuple[str, str, int]] = Counter()
 
     def add(self, method: str, route: str, status: int) -> None:
-        """A request was answered. route: its template."""
+        """Counts an answered request. route: its template."""
         self.counts[method if method in METHODS else "other", route, status] += 1

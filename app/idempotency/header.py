@@ -27,8 +27,9 @@ _LONGEST_ID = 64
 
 
 def read_key(request: Request, client_id: str = "") -> str:
-    """The key that a request came with, empty for none. client_id: the same in the body. Raises Conflict where
-    they differ, InvalidRequest.
+    """Returns the key of a request, empty for none. client_id: the same in the body.
+
+    Raises InvalidRequest, and Conflict if the two differ.
     """
     header = request.headers.get(HEADER, "")
     if header and client_id and header != client_id:
@@ -40,7 +41,7 @@ def read_key(request: Request, client_id: str = "") -> str:
 
 
 def build_message_id(key: str) -> str:
-    """The same as the sender's own id of a message, by which the human desk keeps one that is sent twice once."""
+    """Returns the key as the sender's own id of a message, by which the human desk keeps a repeated one once."""
     return key if len(key) <= _LONGEST_ID else hashlib.sha256(key.encode()).hexdigest()
 
 
@@ -68,7 +69,10 @@ def build_retry_key(request: Request, tenant: str, key: str, proof: Proof, body:
 async def run_once(
     request: Request, key: RetryKey | None, work: Callable[[RequestAttempt | None], Awaitable[KeptResponse]]
 ) -> Response:
-    """The response of the first attempt; without a key, of this one. Raises Conflict, and what the work raises."""
+    """Returns the response of the first attempt with a key, or without a key of this one.
+
+    Raises Conflict, and what the work raises.
+    """
     if key is None:
         return build_response(await work(None))
     retries: Retries = request.app.state.container.retries
@@ -88,5 +92,5 @@ def build_response(reply: KeptResponse, headers: dict[str, str] | None = None) -
 
 
 def add_token(body: bytes, token: str) -> bytes:
-    """A JSON object with the session's secret as its last field."""
+    """Returns a JSON object with the session's secret as its last field."""
     return b'%s,"session_token":"%s"}' % (body[:-1], token.encode()) if token else body

@@ -44,7 +44,7 @@ def begin(connection: Connection, key: RetryKey, owner: str, lease: timedelta) -
 
 
 def renew(connection: Connection, attempts: Mapping[str, RetryKey], lease: timedelta) -> None:
-    """These attempts live, by their owners."""
+    """Renews the leases of attempts, each for its owner."""
     rows = match_keys((Table.tenant_id, Table.digest), [(key.tenant, key.digest) for key in attempts.values()])
     theirs = rows & Table.owner.in_(attempts) & Table.status.is_(None)
     connection.execute(update(Table).where(theirs).values(until=now() + lease))
@@ -66,7 +66,7 @@ def settle(connection: Connection, receipts: Iterable[Receipt]) -> list[Receipt]
 
 
 def release(connection: Connection, key: RetryKey, owner: str) -> None:
-    """The attempt failed: the next one begins anew."""
+    """Releases an attempt that failed, so that the next one begins anew."""
     connection.execute(delete(Table).where(_match_key(key), Table.owner == owner, Table.status.is_(None)))
 
 

@@ -39,8 +39,9 @@ class Retries:
         self._renewing: asyncio.Task[None] | None = None
 
     async def begin(self, key: RetryKey) -> RequestAttempt | KeptResponse:
-        """The attempt that is to run, or the result that there is. Raises Conflict where the key came with another
-        request, or its first attempt takes too long.
+        """Begins an attempt, or returns the result that there is.
+
+        Raises Conflict if the key came with another request, or its first attempt takes too long.
         """
         owner, pause = create_id(), FIRST_LOOK
         start = partial(begin, key=key, owner=owner, lease=self._lease)
@@ -75,7 +76,7 @@ class Retries:
             self._renewing = self.keep(self._renew())
 
     async def _renew(self) -> None:
-        """Until none lives."""
+        """Renews the leases of all attempts until none runs."""
         while self.live:
             await asyncio.sleep(self._lease.total_seconds() / 4)
             try:
@@ -95,7 +96,7 @@ class RequestAttempt:
         self._finished = False
 
     def build_receipt(self, reply: KeptResponse) -> Receipt:
-        """The result, to be kept by the transaction that does the work."""
+        """Builds the result, for the transaction that does the work to store."""
         return Receipt(self._key, self._owner, reply)
 
     def build_keeper(self, reply: Callable[[T], KeptResponse]) -> Callable[[Connection, T], None]:
@@ -135,5 +136,7 @@ class RequestAttempt:
 
 
 def build_taken_over() -> Overloaded:
-    """What an attempt that lost its place is told; sent again, the request returns the result of the other."""
+    """Builds the error of an attempt that lost its lease; the request, sent again, returns the result of
+    the other one.
+    """
     return Overloaded("这个请求已由它的一次重发接着办理，请用同一个 Idempotency-Key 再试。", code="request_taken_over")

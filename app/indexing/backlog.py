@@ -54,7 +54,7 @@ class EmbeddingBacklog:
         self._since = self._logged = 0.0
 
     def start(self, tenant: str, texts: Sequence[str], embedder: Embedder) -> None:
-        """texts: of all chunks of the tenant."""
+        """Starts to embed a tenant's texts. texts: of all its chunks."""
         if not self._works:
             self._since, self._logged = monotonic(), -LOG_SECONDS
         self._works[tenant] = _Work(len(texts))
@@ -70,7 +70,7 @@ class EmbeddingBacklog:
         return tenant in self._embedded
 
     def stop(self, tenant: str) -> None:
-        """The tenant's texts need no embedding any more."""
+        """Stops to embed a tenant's texts, which need it no more."""
         if self._works.pop(tenant, None) is not None:
             self._tasks[tenant].cancel()
         if not self._works:

@@ -77,7 +77,7 @@ class CatchUp:
         return True
 
     async def _load_delta(self, tenant: str, lacks: Difference, terms: int) -> IndexDelta:
-        """What the index lacks, once all terms are of the tenant's newest vocabulary."""
+        """Loads what the index lacks, once all terms are of the tenant's newest vocabulary."""
         while True:
             try:
                 return await self._feed.load_missing(tenant, lacks, terms)

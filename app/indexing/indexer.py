@@ -1,4 +1,4 @@
-"""Keeps every tenant's index at SQL's revision: repairs it at start, follows each commit, whoever made it."""
+"""Keeps every tenant's index at SQL's revision: repairs it at start, follows each commit of any process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_BACKOFF_SECONDS = 5.0
 
 
 class Indexer(WorkLoop):
-    """The one writer of all indexes of this process; whoever runs it holds the lock on DATA_DIR.
+    """The one writer of all indexes of this process, which holds the lock on DATA_DIR.
 
     Where vectors are missing, because the cache was lost or another process committed, or because the embedder or what
     keeps the index is out of reach, an index without vectors serves keyword recall, which searches mark, until they are
@@ -82,7 +82,9 @@ class Indexer(WorkLoop):
         await self._looked.wait()
 
     async def wait_until_settled(self) -> None:
-        """As `wait_until_serving`, and nothing is being embedded any more, or the embedder is out of reach."""
+        """Waits as `wait_until_serving` does, and until nothing is being embedded any more, or the embedder is out of
+        reach.
+        """
         await self.wait_until_serving()
         await self._backlog.idle.wait()
 
@@ -92,7 +94,7 @@ class Indexer(WorkLoop):
         return self._backlog.state
 
     async def index(self, tenant: str) -> Index:
-        """The tenant's index, opened and brought to SQL's revision at its first use."""
+        """Returns the tenant's index; opens it, at SQL's revision, at its first use."""
         if tenant not in self._answering:
             await self.follow(tenant)
         return self._served[tenant]
@@ -157,7 +159,7 @@ class Indexer(WorkLoop):
         return old.index if old else None
 
     def mark_distrusted(self, tenant: str, chunk_ids: frozenset[str]) -> None:
-        """At the next revision these chunks are taken from SQL anew, and the vocabulary with them."""
+        """Marks chunks that the next revision takes from SQL anew, and the vocabulary with them."""
         self._distrusted[tenant] = self._distrusted.get(tenant, frozenset()) | chunk_ids
 
     async def close(self) -> None:

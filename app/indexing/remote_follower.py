@@ -1,4 +1,4 @@
-"""Waiting until what was committed answers, whoever keeps the index."""
+"""Waits until a commit is searchable, when another process keeps the index."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ class RemoteFollower:
             await asyncio.sleep(POLL_SECONDS)
 
     async def is_keywords_only(self, tenant: str) -> bool:
-        """Unknown here, so documents wait for the embedder."""
+        """Always False: it is unknown here, so documents wait for the embedder."""
         return False

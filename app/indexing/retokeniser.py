@@ -23,11 +23,11 @@ class Vocabularies(Protocol):
         ...
 
     async def load_analyzer(self, tenant: str, version: int) -> Analyzer:
-        """That of `load_vocabulary`."""
+        """Returns the analyzer of `load_vocabulary`."""
         ...
 
     def get_history(self, tenant: str) -> AnalyzerRevisions:
-        """Which analyzer the tenant's index had at which revision."""
+        """Returns which analyzer the tenant's index had at which revision."""
         ...
 
 

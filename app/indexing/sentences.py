@@ -17,8 +17,8 @@ from knowledge.types import Chunk
 
 # Without a change of any index: while documents come in, their chunks are embedded first.
 QUIET_SECONDS = 1.0
-# Longer where changes follow each other: so many times what lies between the last two. Whoever imports may be another
-# process, which has the processors to itself then.
+# Longer where changes follow each other: so many times the time between the last two. The import may be another
+# process, which then has the processors to itself.
 QUIET_GAPS, MAX_GAP_SECONDS = 3.0, 30.0
 # Chunks between two looks at whether documents come in.
 PART = 4
@@ -40,7 +40,7 @@ class SentenceLearner:
         self._task: asyncio.Task[None] | None = None
 
     def watch(self, tenant: str, index: Index) -> None:
-        """From now on what is in this index is learnt. On the event loop."""
+        """Learns what is in an index from now on. On the event loop."""
         self._indexes[tenant] = index
         self._task = self._task or asyncio.create_task(self._run(), name="sentences")
         self._wake()
@@ -52,7 +52,7 @@ class SentenceLearner:
             self._learnt.pop(tenant, None)
 
     def follow(self, tenant: str, revision: int) -> None:
-        """A tenant's index moved."""
+        """Takes note that a tenant's index moved to a revision."""
         if tenant in self._indexes:
             self._wake()
 
@@ -88,7 +88,7 @@ class SentenceLearner:
                 self._idle.set()
 
     async def _learn(self, tenant: str, index: Index) -> None:
-        """What is new in an index, until it changes."""
+        """Learns what is new in an index, until it changes."""
         snapshot = index.get_snapshot()
         self._learnt.setdefault(tenant, Buckets.from_ids(()))
         new = sorted(self._learnt[tenant].find_differences(snapshot.buckets))

@@ -60,11 +60,11 @@ class Differences:
         return bool(self.frequencies or any(self.list_by_name().values()))
 
     def count_each(self) -> dict[str, int]:
-        """How many of each."""
+        """Counts the differences of each kind: name -> number."""
         return {name: len(ids) for name, ids in self.list_by_name().items()} | {"frequencies": self.frequencies}
 
     def list_by_name(self) -> dict[str, list[str]]:
-        """The lists."""
+        """Returns the differences of each kind: name -> ids."""
         return {name: getattr(self, name) for name in ("missing", "surplus", "changed", "terms", "vectors")}
 
 
@@ -77,7 +77,7 @@ class IndexAndDatabase:
 
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot, everything: IndexDelta) -> Self:
-        """everything: what an empty index would lack."""
+        """Puts a snapshot of the index beside the database. everything: what an empty index would lack."""
         words = everything.new_terms
         return cls(snapshot, {chunk.id: (chunk, _list_words(ids, words)) for chunk, ids in everything.added})
 
@@ -94,7 +94,10 @@ class IndexVerification:
         self._embedder_of = embedder_of
 
     async def run(self, context: JobContext) -> dict[str, Any]:
-        """A tenant's index. Raises IndexUnavailable where it does not follow SQL, and what the embedder raises."""
+        """Runs the job for one tenant's index.
+
+        Raises IndexUnavailable if the index does not follow SQL, and whatever the embedder raises.
+        """
         tenant = context.tenant
         both = await self._load_both(tenant)
         embedder = await self._embedder_of(tenant)
@@ -116,14 +119,16 @@ class IndexVerification:
     async def _load_both(self, tenant: str) -> IndexAndDatabase:
         for _ in range(ATTEMPTS):
             snapshot = (await self._indexer.index(tenant)).get_snapshot()
-            delta = await self._feed.load_delta(tenant, frozenset(), 0)
+            delta = await self._feed.load_all(tenant)
             if delta.revision == snapshot.revision:
                 return IndexAndDatabase.from_snapshot(snapshot, delta)
             await self._indexer.wait_for_revision(tenant, delta.revision, FOLLOW_SECONDS)
         raise IndexUnavailable("the index does not follow the database, so there is nothing to compare")
 
     async def _repair(self, tenant: str, both: IndexAndDatabase, differences: Differences, embedder: Embedder) -> None:
-        """By a new revision: what was answered from the wrong index, here or elsewhere, must not be answered again."""
+        """Repairs the index by a new revision, so that no answer from the wrong one is given again, here or
+        elsewhere.
+        """
         bad = [both.stored[name][0].indexed_text for name in differences.vectors]
         await embedder.forget(bad)
         anew = {*differences.changed, *differences.terms, *differences.vectors}
@@ -138,7 +143,7 @@ class IndexVerification:
 async def compare_both(
     both: IndexAndDatabase, embedder: Embedder, progress: Callable[[int, int], Awaitable[None]]
 ) -> Differences:
-    """What is wrong of an index that is to be of this embedder. Raises what `progress` raises."""
+    """Finds what is wrong in an index that should be of this embedder. Raises what `progress` raises."""
     held = await asyncio.to_thread(both.snapshot.list_ids)
     width = (await embedder.embed_passages([])).shape[1]
     found = Differences(
@@ -155,7 +160,7 @@ async def compare_both(
 
 
 def build_verification_kind(verification: IndexVerification) -> JobKind:
-    """Nightly, and on demand."""
+    """Builds the job, which runs nightly and on demand."""
     return JobKind("index_verification", "索引校验与修复", verification.run, Daily(HOUR), VerificationOptions)
 
 

@@ -33,7 +33,7 @@ class RunRepository:
         return int(await self._database.fetch_value(query))
 
     async def add(self, tenant: str, kind: str, parameters: dict[str, Any]) -> JobRun:
-        """A new run, or the one that is queued or running with the same parameters."""
+        """Adds a run, unless one with the same parameters is queued or running; returns the run."""
         values = _build_values(tenant, create_id(), kind, parameters, None)
         mine = (_RUN.tenant_id == tenant) & (_RUN.open == values["open"])
 
@@ -58,7 +58,7 @@ class RunRepository:
         return await self._database.transact(work)
 
     async def get(self, tenant: str, run_id: str) -> JobRun | None:
-        """The run of that id."""
+        """Returns the run of that id; None without one."""
         found = await self._load_runs(select(*_COLUMNS).where(_RUN.tenant_id == tenant, _RUN.id == run_id))
         return found[0] if found else None
 

@@ -48,7 +48,7 @@ class JobService:
         return run
 
     async def run(self, tenant: str, run_id: str) -> JobRun | None:
-        """The run of that id."""
+        """Returns the run of that id; None without one."""
         return await self._runs.get(tenant, run_id)
 
     async def load_page(

@@ -36,7 +36,7 @@ class Schedule(Protocol):
     """When runs of a kind are due. What fell due while no server ran is made up for by one run."""
 
     def find_last_due(self, moment: datetime, zone: ZoneInfo) -> datetime:
-        """The latest time at or before `moment` at which a run was due, in UTC."""
+        """Returns the latest time, at or before `moment`, at which a run was due, in UTC."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ class JobWorker(WorkLoop):
         await self._queue.recover_runs(self._worker, self._alone)
 
     async def run_round(self) -> int:
-        """Begins as many runs as there is room for."""
+        """Begins as many runs as there is room for. Always returns 0: a run that ends wakes the loop."""
         while len(self._begun) < MAX_CONCURRENT_RUNS:
             claimed = await self._queue.claim(self._kinds.keys(), self._worker)
             if claimed is None:

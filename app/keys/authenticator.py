@@ -1,4 +1,4 @@
-"""Who is let in: whoever shows a key, is signed in, or, where settings say so, shows the token of a customer alone."""
+"""Authenticates callers by a key, a sign-in or, where settings allow it, the token of a customer alone."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ class Authenticator:
         self._proved: TTLCache[str, tuple[str, str]] = TTLCache(_MAX_PROVED, FRESH_SECONDS)
 
     async def authenticate(self, key: str | None, host: str | None, user_token: str = "") -> Principal:
-        """The caller who shows these and asks from `host`; a token, or the secret of a sign-in, may stand in the place
-        of the key. Raises Unauthorized, RateLimited, IdentityUnavailable.
+        """Returns the caller who shows these and asks from `host`.
+
+        Instead of a key there may be the secret of a sign-in, or a token alone. Raises Unauthorized, RateLimited,
+        IdentityUnavailable.
         """
         if key is not None and key.startswith(PREFIX):
             return await self._authenticate_sign_in(key, host)
@@ -48,7 +50,7 @@ class Authenticator:
             raise
 
     async def _authenticate_sign_in(self, secret: str, host: str | None) -> Principal:
-        """A person, or the owner of a key for as long as the key counts; on a machine without keys, whoever asks."""
+        """Returns the caller who is signed in: a person, or the owner of a key while the key is valid."""
         found = await self._sign_ins.find(secret)
         if found is not None and found.principal is not None:
             return found.principal

@@ -47,8 +47,12 @@ class KeyManagement:
         scopes: Sequence[KeyScope] = (),
         bound_to: Filter = EVERYTHING,
     ) -> tuple[KeyRow, str]:
-        """The key with its secret, which is shown this once. Raises InvalidRequest, Conflict: the first key of all is
-        one with which more can be made, for from then on nobody comes in without.
+        """Creates a key, and returns it with its secret, which is shown only this once.
+
+        Raises:
+            InvalidRequest: A value is not allowed.
+            Conflict: The first key of all must be one with which others can be made, since from then on nobody comes in
+                without a key.
         """
         if (role is not Role.ADMIN or scopes) and await self._ring.is_keyless():
             raise Conflict(
@@ -83,8 +87,9 @@ class KeyManagement:
         return await self._get(tenant, key_id)
 
     async def rotate_key(self, tenant: str, key_id: str, grace: timedelta) -> tuple[KeyRow, str]:
-        """The valid key with another secret, which is shown this once; the one before works for `grace`. Raises
-        NotFound.
+        """Gives a valid key a new secret, which is shown only this once.
+
+        grace: for how long the secret before it goes on working. Raises NotFound.
         """
         secret = create_key()
         if not await self._repository.rotate_key(key_id, hash_key(secret), now() + grace, tenant):
@@ -121,6 +126,7 @@ def _check_origins(role: Role, origins: Sequence[str]) -> list[str]:
 
 
 def _require_customers(role: Role, bound_to: Filter) -> None:
+    """Raises Conflict for a key bound to some documents whose role is not one that customers are answered with."""
     if bound_to and role not in _FOR_CUSTOMERS:
         message = "filter 只用于 client、server：其他角色的密钥能看到全部文档"
         raise Conflict(message, code="no_filter_for_role", role=role)
@@ -134,7 +140,7 @@ def _check_expiry(moment: datetime | None) -> datetime | None:
 
 
 def _apply_rule(what: str, check: Callable[..., T], *given: Any) -> T:
-    """What a rule makes of it, its ValueError as an InvalidRequest."""
+    """Applies a rule, and raises its ValueError as an InvalidRequest."""
     try:
         return check(*given)
     except ValueError as error:

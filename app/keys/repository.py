@@ -35,7 +35,7 @@ class KeyStamp:
 @dataclass(frozen=True, slots=True)
 class KeySnapshot:
     """digest -> owner of all keys that were not revoked. `stamp` is None while no key was ever stored. ends: by digest,
-    of those that end by themselves; whoever asks looks at the clock.
+    of those that end by themselves; the reader compares it with the clock.
     """
 
     stamp: KeyStamp | None
@@ -137,7 +137,7 @@ class KeyRepository:
         self._database = database
 
     async def load_changed(self, since: KeyStamp | None) -> KeySnapshot | None:
-        """All valid keys, or None when nothing changed since that stamp; then it is one aggregate."""
+        """Loads all valid keys; None if nothing changed since the stamp, which costs one aggregate."""
 
         def read_changes(connection: Connection) -> KeySnapshot | None:
             row = connection.execute(_STAMP).one()
@@ -175,7 +175,7 @@ class KeyRepository:
         return key_id
 
     async def list_all(self, tenant: str | None = None) -> list[KeyRow]:
-        """The keys of one tenant, or of all, revoked ones included, the oldest first."""
+        """Returns the keys of one tenant, oldest first, including revoked ones; without a tenant, those of all."""
         query = select(*_ROW).order_by(ApiKey.created_at)
         if tenant is not None:
             query = query.where(ApiKey.tenant_id == tenant)
@@ -184,7 +184,10 @@ class KeyRepository:
     async def load_page(
         self, tenant: str, wanted: KeyFilter, limit: int, offset: int, sort: str = ""
     ) -> tuple[list[KeyRow], int]:
-        """A tenant's keys, by `sort` or those that are valid first and of these the latest, and how many there are."""
+        """Returns a page of a tenant's keys and their total number.
+
+        sort: a column; by default valid keys come first, and of these the latest.
+        """
         where = [ApiKey.tenant_id == tenant]
         if wanted.text:
             said = (column.icontains(wanted.text, autoescape=True) for column in (ApiKey.name, ApiKey.id))
@@ -201,13 +204,13 @@ class KeyRepository:
         return [_build_row(row) for row in rows], total
 
     async def get(self, tenant: str, key_id: str) -> KeyRow | None:
-        """A tenant's key of that id."""
+        """Returns the key of a tenant with this id; None without one."""
         query = select(*_ROW).where(ApiKey.tenant_id == tenant, ApiKey.id == key_id)
         row = await self._database.fetch_first(query)
         return None if row is None else _build_row(row)
 
     async def change_key(self, tenant: str, key_id: str, values: Mapping[str, Any]) -> bool:
-        """Writes columns of a key that was not revoked, whether there is one."""
+        """Changes columns of a key, and returns whether it was changed: False if it does not exist or was revoked."""
         valid = (ApiKey.tenant_id == tenant) & (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
         return await self._database.execute(update(ApiKey).where(valid).values(**values, changed_at=now())) > 0
 
@@ -297,6 +300,8 @@ async def has_valid_key(url: str) -> bool:
 
 
 def _has_database(url: str) -> bool:
-    """Opening a SQLite file that is not there would create it; a server answers for itself."""
+    """Whether there is a database to open. Opening a SQLite file that does not exist would create it; a server says so
+    itself.
+    """
     address = make_url(url)
     return address.get_backend_name() != "sqlite" or bool(address.database and Path(address.database).is_file())

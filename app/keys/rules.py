@@ -20,7 +20,7 @@ MAX_DAYS = 3650
 
 
 def check_name(text: str) -> str:
-    """The name as it is kept. Raises ValueError, with a message for people."""
+    """Returns a key's name as it is stored. Raises ValueError, with a message for people."""
     name = clean(text).strip()
     if not 1 <= len(name) <= MAX_NAME_CHARS:
         raise ValueError(f"须为 1 到 {MAX_NAME_CHARS} 个字")
@@ -28,7 +28,7 @@ def check_name(text: str) -> str:
 
 
 def check_origins(role: Role, origins: Sequence[str]) -> list[str]:
-    """The origins as browsers write them, each once. Raises ValueError, with a message for people."""
+    """Returns origins as browsers write them, each once. Raises ValueError, with a message for people."""
     if origins and role is not Role.CLIENT:
         raise ValueError("来源只用于 client：其他角色的密钥不能放进网页")
     if len(origins) > MAX_ORIGINS:
@@ -37,21 +37,21 @@ def check_origins(role: Role, origins: Sequence[str]) -> list[str]:
 
 
 def check_scopes(role: Role, scopes: Sequence[KeyScope]) -> list[KeyScope]:
-    """Each once. Raises ValueError, with a message for people."""
+    """Returns scopes, each once. Raises ValueError, with a message for people."""
     if scopes and role is Role.METRICS:
         raise ValueError("metrics 密钥只能读 /metrics，没有权限范围")
     return list(dict.fromkeys(scopes))
 
 
 def check_expiry(moment: datetime | None, present: datetime) -> datetime | None:
-    """When a key ends; None for never. Raises ValueError, with a message for people."""
+    """Returns when a key ends, None for never. Raises ValueError, with a message for people."""
     if moment is not None and not present < moment <= present + timedelta(days=MAX_DAYS):
         raise ValueError(f"到期时间须在以后，最远 {MAX_DAYS} 天")
     return moment
 
 
 def check_grace(hours: float) -> timedelta:
-    """For how long two secrets work. Raises ValueError, with a message for people."""
+    """Returns for how long the old secret works beside the new one. Raises ValueError, with a message for people."""
     if not 0 <= hours <= MAX_GRACE_HOURS:  # false for NaN, too
         raise ValueError(f"宽限须为 0 到 {MAX_GRACE_HOURS:g} 小时")
     return timedelta(hours=hours)

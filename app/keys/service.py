@@ -29,12 +29,15 @@ FRESH_SECONDS = 0.5
 
 
 def create_key() -> str:
-    """A key nobody can guess: 256 random bits."""
+    """Creates a secret that nobody can guess: 256 random bits."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
 def hash_key(key: str) -> str:
-    """SHA-256 in hex, which is what is stored of secrets. A slow hash would protect only those that can be guessed."""
+    """Returns the SHA-256 of a secret in hex, which is all that is stored of it.
+
+    A slow hash would only protect secrets that can be guessed.
+    """
     return hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()
 
 
@@ -42,7 +45,7 @@ class StoredKeys(Protocol):
     """Where keys are kept."""
 
     async def load_changed(self, since: KeyStamp | None) -> KeySnapshot | None:
-        """All keys that are valid now, or None when nothing changed since that stamp."""
+        """Loads all keys that are valid now; None if nothing changed since the stamp."""
 
 
 class KeyRing:
@@ -72,11 +75,10 @@ class KeyRing:
         self._used: set[str] = set()
 
     async def authenticate(self, key: str | None, host: str | None) -> Principal:
-        """The caller who shows `key` and asks from `host`. Raises Unauthorized, RateLimited.
+        """Returns the caller who shows `key` and asks from `host`. Raises Unauthorized, RateLimited.
 
-        While no key is configured at all, whoever asks from this machine has every role; a key is ignored then, because
-        some clients cannot do without. Keys that were revoked count as configured: taking the last one back must not
-        open the door.
+        While no key is configured at all, a caller from this machine has every role; a key is then ignored, because
+        some clients cannot do without. Revoked keys count as configured: revoking the last one must not open the door.
         """
         if await self.is_keyless():
             if host is None or not is_loopback(host):
@@ -98,13 +100,13 @@ class KeyRing:
         return self._first is None and self._snapshot.stamp is None
 
     async def list_origins(self) -> frozenset[str]:
-        """Of all web pages that may use a key."""
+        """Lists the origins of all web pages that may use a key."""
         await self.is_keyless()
         return self._snapshot.origins
 
     async def get_tenant(self, name: str) -> Principal | None:
-        """What its keys say of a tenant: the web pages that may use one of them. None for one without a valid key,
-        which is served to nobody.
+        """Returns a tenant with the web pages that may use one of its keys; None without a valid key, since it serves
+        nobody then.
         """
         await self.is_keyless()
         snapshot, today = self._snapshot, self._today()
@@ -124,12 +126,14 @@ class KeyRing:
         return self._first is not None
 
     def take_used(self) -> set[str]:
-        """The ids of stored keys that were shown since this was asked the last time."""
+        """Returns the ids of the stored keys that were shown since the last call."""
         used, self._used = self._used, set()
         return used
 
     def get_owner(self, digest: str) -> Principal:
-        """Whose the key of a digest is, by the copy that `is_keyless` keeps fresh. Raises Unauthorized."""
+        """Returns the owner of the key with a digest, by the copy that `is_keyless` keeps fresh. Raises
+        Unauthorized.
+        """
         if self._first is not None and hmac.compare_digest(digest, self._first):
             return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}), FIRST_KEY, name=FIRST_KEY_NAME)
         owner = self._snapshot.owners.get(digest)

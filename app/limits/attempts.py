@@ -33,9 +33,14 @@ class Attempts:
 
     @asynccontextmanager
     async def check_secret(self, host: str | None, secret: str | None) -> AsyncIterator[None]:
-        """While a secret is checked. Raises RateLimited where it is wrong and the address was wrong too often.
+        """Wraps the check of a secret: a wrong one is counted, and answered late if its address was wrong too often.
 
-        host: where it comes from, None where that says nothing; secret: None where none was shown, which is no guess.
+        Args:
+            host: Where the secret comes from; None where that says nothing.
+            secret: None where none was shown, which is no guess.
+
+        Raises:
+            RateLimited: The secret is wrong, and so were too many before it.
         """
         try:
             yield

@@ -26,7 +26,7 @@ class Lease(ExitStack):
             self.callback(over)
 
     def release(self) -> None:
-        """It is closed; to say so again changes nothing."""
+        """Ends the lease; a second call changes nothing."""
         self.close()
 
 
@@ -34,16 +34,17 @@ class Leases(Protocol):
     """Where it is counted; by all processes of a fleet, or by this one."""
 
     async def acquire(self, wanted: Sequence[LeaseRequest], *, beyond: bool = False) -> Lease | LimitKind:
-        """One more of each, or the first kind of which there is no more: then none is taken.
+        """Opens one more of each kind, or none at all.
 
-        beyond: it is taken and counted however many there are.
+        beyond: they are opened and counted even beyond their limits. Returns the lease, or the first kind of which
+        there may be no more.
         """
 
     def count_held(self, kind: LimitKind, name: Hashable) -> int:
-        """How many of them this process has open."""
+        """Returns how many of them this process has open."""
 
     async def close(self) -> None:
-        """Nothing is taken or closed any more."""
+        """Stops: nothing is opened or released any more."""
 
 
 class MemoryLeases:
@@ -57,7 +58,7 @@ class MemoryLeases:
         return self.acquire_now(wanted, beyond=beyond)
 
     def acquire_now(self, wanted: Sequence[LeaseRequest], *, beyond: bool = False) -> Lease | LimitKind:
-        """The same at once."""
+        """Acquires as `acquire` does, without a coroutine."""
         for kind, name, most in wanted:
             if not beyond and 0 < most <= self._held[kind, name]:
                 return kind

@@ -1,4 +1,4 @@
-"""Who is over a limit, and until when: whoever asks again before that is refused without being counted anywhere."""
+"""Who is over a limit, and until when. Until then they are refused without being counted anywhere."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ class NamesOverLimit:
         return None
 
     def record_over(self, kind: LimitKind, name: Hashable, seconds: float) -> None:
-        """A name is over its limit for so long."""
+        """Records that a name is over its limit for so many seconds."""
         self._until[kind, name] = self._clock() + seconds

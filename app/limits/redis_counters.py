@@ -79,5 +79,5 @@ class RedisCounters:
 
 
 def name_in_redis(name: Hashable) -> str:
-    """A digest of what is counted: some names are addresses and members."""
+    """Returns a digest of what is counted, since some names are addresses and ids of members."""
     return hashlib.sha256(repr(name).encode("utf-8", "replace")).hexdigest()[:32]

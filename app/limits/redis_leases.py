@@ -89,7 +89,7 @@ class RedisLeases:
             refused = await self._server.ask(acquire_in_redis, _refuse_none)
         except BaseException:
             own.release()
-            self._return_later(name, keys)  # whoever asked may have left just as it was written down
+            self._return_later(name, keys)  # the caller may have left just as it was written down
             raise
         if refused:
             own.release()
@@ -116,7 +116,9 @@ class RedisLeases:
         self._return_later(name, self._open.pop(name))
 
     def _return_later(self, name: str, keys: list[str]) -> None:
-        """Soon: nobody waits for it, and those that close together are told together."""
+        """Returns leases to Redis soon, together with others that end at about the same time, since nobody waits for
+        it.
+        """
         self._closed[name] = keys
         if self._telling is None:
             self._telling = asyncio.create_task(self._send_returned(), name="leases")

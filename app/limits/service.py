@@ -91,14 +91,15 @@ class RateLimits:
         return sender
 
     async def require(self, sender: Requester, text: str) -> None:
-        """Before anything else is done for a message. Raises RateLimited, a moment later, where its request was one too
-        many, unless it is urgent.
+        """Lets a message pass, before anything else is done for it.
+
+        Raises RateLimited, after a pause, if its request was over a limit and the message is not urgent.
         """
         if sender.refusal is not None and not self.urgent.is_urgent(text):
             raise await self.translate_error(sender.refusal, text)
 
     async def translate_error(self, error: AppError, text: str) -> AppError:
-        """The error, a moment later, in the language of the message."""
+        """Returns an error in the language of the message, after a pause."""
         await self.pause()
         key = "too_busy" if isinstance(error, Overloaded) else "too_often"
         error.message = say(key, is_reply_english(Question(Utterance(text)), TenantProfile()))
@@ -106,8 +107,9 @@ class RateLimits:
 
     @asynccontextmanager
     async def open_turn(self, tenant: str, sender: Requester, session_id: str, text: str) -> AsyncIterator[bool]:
-        """Around a turn: False for one that is too many, but urgent. session_id: empty for a new one. Raises
-        RateLimited, Overloaded.
+        """Counts a turn as open while it lasts. Gives False for an urgent one that is over a limit.
+
+        session_id: empty for a new session. Raises RateLimited, Overloaded.
         """
         refusal = await self._find_refusal(tenant, sender, session_id)
         lease = refusal or await self.begin(tenant, sender)
@@ -123,7 +125,7 @@ class RateLimits:
     async def count_handoff(self, tenant: str, sender: Requester, customer: str, *, urgent: bool) -> None:
         """Counts a request for a person. customer: a proved member, or a session. Raises RateLimited.
 
-        Urgent ones are counted by themselves: whoever is in danger is not to wait for what others used up.
+        Urgent ones are counted apart: people in danger must not be refused because others used the limit up.
         """
         rates = self._options.handoffs, self._options.handoffs_per_address
         if refusal := await self._count_customer(LimitKind.HANDOFF, tenant, sender, (customer, urgent), rates):
@@ -135,7 +137,7 @@ class RateLimits:
         return await self._count_customer(LimitKind.TICKET, tenant, sender, (customer, False), rates) is None
 
     async def _find_refusal(self, tenant: str, sender: Requester, session_id: str) -> AppError | None:
-        """Why a turn is not taken, by what was sent lately."""
+        """Returns the error for a turn that is over the limits on requests; None for one that is not."""
         if sender.refusal is not None:
             return sender.refusal
         if session_id and sender.key and not sender.staff:
@@ -144,7 +146,7 @@ class RateLimits:
         return None
 
     async def begin(self, tenant: str, sender: Requester, *, beyond: bool = False) -> Lease | Overloaded:
-        """A turn is under way, until it is released; or why it is not. beyond: it is, however many are."""
+        """Opens a turn, or returns the error if too many are open. beyond: opens it however many are."""
         options = self._options
         wanted: list[LeaseRequest] = [(LimitKind.QUEUE_FULL, ("tenant", tenant), options.turns_per_tenant)]
         if sender.key:
@@ -156,12 +158,12 @@ class RateLimits:
         return Overloaded(say("too_busy", False), code="too_many_turns", retry_after=FULL_SECONDS)
 
     async def open_stream(self, tenant: str, sender: Requester, text: str) -> Lease:
-        """A stream of events is open, until it is released. Raises RateLimited, but for an urgent message."""
+        """Opens a stream of events. Raises RateLimited if too many are open, unless the message is urgent."""
         rates = self._options.streams_per_key, self._options.streams_per_address
         return await self._open_lease(LimitKind.STREAMS, tenant, sender, rates, text)
 
     async def open_socket(self, tenant: str, sender: Requester) -> Lease:
-        """A socket is open, until it is released. Raises RateLimited."""
+        """Opens a socket. Raises RateLimited if too many are open."""
         rates = self._options.sockets_per_key, self._options.sockets_per_address
         return await self._open_lease(LimitKind.SOCKETS, tenant, sender, rates)
 

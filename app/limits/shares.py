@@ -1,4 +1,4 @@
-"""Who had how much of the places lately, so that whoever had little goes first."""
+"""Which tenant had how much of the places lately, so that one that had little goes first."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PlaceShares:
         self._tenants: OrderedDict[str, _Mean] = OrderedDict()
 
     def add_places(self, tenant: str, by: int) -> None:
-        """A tenant has a place more, or one less."""
+        """Records that a tenant has more places, or fewer with a negative number."""
         now = self._clock()
         mean = self._tenants.setdefault(tenant, _Mean(now))
         for each in (mean, self._all):

@@ -20,13 +20,13 @@ _Line = OrderedDict[Hashable, deque[asyncio.Future[None]]]
 
 
 class TurnSlots:
-    """count: how many compute at once; seconds: how long a place is waited for.
+    """Gives out the places for turns that compute. count: how many there are; seconds: how long one is waited for.
 
-    One place, the last, is never a tenant's that has all others, nor that of one that had most of the places lately: so
-    the next tenant need not wait for work that cannot be interrupted, and what a busy tenant has waiting goes on when
-    the others' turns are done, not beside them. The other places are shared by the tenants that were there lately, one
-    for each at least. A place that comes free goes to the tenant of those that wait that had the fewest lately, and
-    within a tenant to the next sender: whoever sends much waits behind himself.
+    The last free place is never given to a tenant that has all others, nor to one that had most of the places lately.
+    So the next tenant need not wait for work that cannot be interrupted, and the waiting turns of a busy tenant run
+    after the turns of others, not beside them. The other places are shared by the tenants that were there lately, at
+    least one for each. A place that comes free goes to the waiting tenant that had the fewest lately, and within a
+    tenant to the next sender, so that a sender of many turns only waits behind its own.
     """
 
     def __init__(self, count: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -50,9 +50,9 @@ class TurnSlots:
     async def open_slot(
         self, tenant: str, sender: Hashable = "", patience: Callable[[], float] | None = None
     ) -> AsyncIterator[None]:
-        """While something is computed for a sender. Raises QueueTimeout.
+        """Holds a place while something is computed for a sender.
 
-        patience: asked once it has to wait, the seconds for which it may.
+        patience: asked once the sender has to wait; returns for how many seconds it may. Raises QueueTimeout.
         """
         await self.acquire(tenant, sender, patience)
         place = _Place(self, tenant, sender)
@@ -71,7 +71,10 @@ class TurnSlots:
         *,
         first: bool = False,
     ) -> None:
-        """Returns with a place, to be given back. first: before all others of this sender, however long it takes."""
+        """Waits for a place, which the caller gives back with `release`.
+
+        first: this place comes before all others of the sender, and is waited for without limit. Raises QueueTimeout.
+        """
         self._lately[tenant] = self._clock()
         self._lately.move_to_end(tenant)
         if tenant in self._waiting:
@@ -96,7 +99,7 @@ class TurnSlots:
             raise
 
     def release(self, tenant: str) -> None:
-        """A tenant's place back, which goes to who is next."""
+        """Gives a tenant's place back, which goes to the next one in line."""
         self.free += 1
         self._shares.add_places(tenant, -1)
         self._held[tenant] -= 1
@@ -133,7 +136,7 @@ class TurnSlots:
         return tenant
 
     def _can_have(self, tenant: str) -> bool:
-        """Whether one of the free places may be its own."""
+        """Whether a tenant may have one of the free places."""
         held = self._held[tenant]
         if not held:
             return self.free > self._last or not self._shares.has_most(tenant)

@@ -58,7 +58,7 @@ NOBODY = Requester()
 
 @lru_cache(maxsize=4096)
 def normalize_address(host: str) -> str:
-    """The address as it is counted: one customer has a whole /64 of IPv6."""
+    """Returns an address as it is counted: of IPv6 the /64, since one customer has a whole one."""
     try:
         address = ip_address(host.partition("%")[0])
     except ValueError:

@@ -8,7 +8,7 @@ from agents.types import NOTHING_FOUND, Answer, Question
 from agents.understanding.reading import read
 from knowledge.text import clean
 
-# From either end of a message: whoever is in danger says so first or last, and a flood of long texts stays cheap.
+# From either end of a message: people in danger say so first or last, and a flood of long texts stays cheap.
 READ_CHARS = 300
 # How long such a message waits for a place where it is answered in full.
 PATIENCE_SECONDS = 2.0

@@ -27,10 +27,14 @@ _CALLER_STATE = ("principal", "sender", "tenant")
 
 @router.post("/mcp", include_in_schema=False)
 async def call_mcp(request: Request, tenant: TurnTenant) -> Response:
-    """One message of the protocol, counted once for the limits, whatever it asks of the interface."""
+    """Handles one message of the protocol. It counts once for the rate limits, however many calls it causes.
+
+    Raises the refusal of a caller who is over a limit, after a pause.
+    """
     body = await request.body()
     refusal = request.state.sender.refusal
-    if refusal is not None and not _is_customer_message(body):  # a customer's message is looked at where messages are
+    # A customer's message goes on: the chat decides there, as urgent messages are answered beyond the limits.
+    if refusal is not None and not _is_customer_message(body):
         await get_container(request).limits.pause()
         raise refusal
     return McpResponse(body)

@@ -52,7 +52,7 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
 
 
 def _list_carried(address: IPv6Address) -> list[IPv4Address]:
-    """Where a tunnel would take it: 6to4, both ends of Teredo, ISATAP."""
+    """Lists the IPv4 addresses to which a tunnel would take an address: 6to4, both ends of Teredo, ISATAP."""
     inner = list(address.teredo or ())
     if address.sixtofour is not None:
         inner.append(address.sixtofour)

@@ -155,7 +155,7 @@ class Fetcher:
 
     @asynccontextmanager
     async def _open_response(self, url: str, asked: _FetchRequest) -> AsyncIterator[tuple[httpx.URL, httpx.Response]]:
-        """The response, whose body is not read."""
+        """Opens a response, whose body is not read yet."""
         target = await resolve_target(url, self.policy)
         headers = {"User-Agent": _USER_AGENT, "Accept": "*/*", "Accept-Encoding": "gzip, deflate"}
         timeout = httpx.Timeout(self._seconds).as_dict()
@@ -197,12 +197,14 @@ async def _build_fetched(
 
 
 def _clean_validator(value: str, most: int) -> str:
-    """A validator that can be sent back as it is; else empty, and the page is asked for as if it had none."""
+    """Returns a validator that can be sent back as it is; else empty, so that the page is asked for as if
+    it had none.
+    """
     return value if value.isascii() and len(value) <= most else ""
 
 
 async def _read_body(response: httpx.Response, most: int) -> bytes:
-    """Decompressed here, because a decoder without a bound would have it all in memory before anybody looks."""
+    """Reads and decompresses a body. A decoder without a bound would have all of it in memory before anybody looks."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         raise FetchFailed(f"压缩方式 {encoding[:20]} 不支持", code="fetch_garbled")

@@ -26,7 +26,7 @@ class Inflater:
         self._stream = zlib.decompressobj(self._EITHER)
 
     def feed(self, data: bytes) -> bytes:
-        """What comes out of these bytes. Raises TooLong, zlib.error."""
+        """Decompresses some bytes. Raises TooLong, zlib.error."""
         return b"".join(self._let_out(data[start : start + _STEP]) for start in range(0, len(data), _STEP))
 
     def _let_out(self, data: bytes) -> bytes:
@@ -52,7 +52,7 @@ class Inflater:
 
 
 def inflate(data: bytes, most: int) -> bytes:
-    """A whole file. Raises TooLong, zlib.error."""
+    """Decompresses a whole file. Raises TooLong, zlib.error."""
     inflater = Inflater(most)
     out = inflater.feed(data)
     if not inflater.complete:

@@ -46,13 +46,15 @@ class TargetPolicy:
 
     @classmethod
     def from_settings(cls, what: str, remedy: str, allowed: tuple[str, ...], ports: tuple[range, ...]) -> TargetPolicy:
-        """allowed: names of hosts, addresses, networks. Raises ValueError for a network that is none."""
+        """Builds a policy from settings. allowed: hosts, addresses, networks. Raises ValueError for a network that is
+        none.
+        """
         names = [item for item in allowed if not _is_numeric(item)]
         networks = tuple(ip_network(item) for item in allowed if _is_numeric(item))
         return cls(what, remedy, hosts=frozenset(map(_normalize_host, names)), networks=networks, ports=ports)
 
     def is_allowed(self, host: str, address: Address, port: int) -> bool:
-        """host: as it stands in the URL; address: what it resolved to."""
+        """Whether an address may be called. host: as it stands in the URL; address: what it resolved to."""
         listed = [network for network in self.networks if address in network]
         if is_metadata(address):
             return any(network.num_addresses == 1 for network in listed)
@@ -63,7 +65,7 @@ class TargetPolicy:
         return is_public(address) and (not self.ports or any(port in ports for ports in self.ports))
 
     def build_refusal(self, reason: str) -> Forbidden:
-        """The error for what must not be called."""
+        """Builds the error for what must not be called."""
         return Forbidden(f"{self.what}不可用：{reason}", code="unsafe_target")
 
 
@@ -103,7 +105,7 @@ class _ParsedUrl:
 
 
 def parse_port_ranges(text: str) -> tuple[range, ...]:
-    """Of `80,8000-9999`. Raises ValueError with what to write instead."""
+    """Parses ranges such as `80,8000-9999`. Raises ValueError with what to write instead."""
     ranges = []
     for item in filter(None, map(str.strip, text.split(","))):
         found = _RANGE.fullmatch(item)
@@ -115,12 +117,12 @@ def parse_port_ranges(text: str) -> tuple[range, ...]:
 
 
 def check_url(url: str, policy: TargetPolicy) -> httpx.URL:
-    """The URL, whose name was not resolved yet. Raises Forbidden for one that must not be called."""
+    """Checks a URL before its name is resolved. Raises Forbidden for one that must not be called."""
     return _check_url(url, policy).url
 
 
 async def resolve_target(url: str, policy: TargetPolicy) -> CheckedTarget:
-    """The target of a request, its name resolved once. Raises Forbidden, OSError."""
+    """Resolves the name of a request's target, once. Raises Forbidden, OSError."""
     read = _check_url(url, policy)
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(read.host, read.port, type=socket.SOCK_STREAM)

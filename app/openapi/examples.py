@@ -21,13 +21,13 @@ class BodyExample:
     responses: Mapping[str, Any] = field(default_factory=dict)
 
     def get_response(self, status: str, media_type: str) -> Any:
-        """The body of a response of this status, None for none."""
+        """Returns the example of a response's body, that of its media type before that of its status; None for none."""
         return self.responses.get(media_type, self.responses.get(status))
 
 
 @cache
 def load_examples() -> Mapping[str, BodyExample]:
-    """By operation id."""
+    """Loads the examples of all operations: operation id -> example."""
     found: dict[str, BodyExample] = {}
     for path in sorted(FOLDER.glob("*.yaml")):
         for name, parts in yaml.safe_load(path.read_text("utf-8")).items():

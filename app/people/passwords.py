@@ -28,7 +28,7 @@ class Passwords:
         self._nobody = ""
 
     async def hash(self, password: str) -> str:
-        """What is kept of a password."""
+        """Returns the hash of a password that is stored."""
         return await self._work(lambda: _build_hasher().hash(password))
 
     async def verify(self, kept: str | None, password: str) -> bool:

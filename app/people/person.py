@@ -11,9 +11,6 @@ from typing import Protocol
 from app.auth.principal import Principal, Role
 from app.desk.types import Duty
 
-# What a colleague may be, the least first.
-ROLES = Role.AGENT, Role.LEAD, Role.ADMIN
-
 
 class PersonState(StrEnum):
     """invited: has neither chosen a password nor an identity at the provider; disabled: may not sign in."""

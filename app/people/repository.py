@@ -37,26 +37,26 @@ class PeopleRepository:
         self._database = database
 
     async def list_people(self, tenant: str) -> list[Person]:
-        """All accounts, by their names."""
+        """Lists all accounts, by name."""
         query = select(*COLUMNS).where(Table.tenant_id == tenant).order_by(Table.name, Table.login)
         return [build_person(row) for row in await self._database.fetch(query)]
 
     async def find(self, tenant: str, person_id: str) -> Person | None:
-        """The account of that id."""
+        """Returns the account of that id; None without one."""
         found = await self._find_first(Table.tenant_id == tenant, Table.id == person_id)
         return found and found[0]
 
     async def find_login(self, tenant: str, login: str) -> tuple[Person, str | None] | None:
-        """The account that signs in so, with the hash of its password."""
+        """Returns the account with this login, and the hash of its password; None without one."""
         return await self._find_first(Table.tenant_id == tenant, Table.login == login)
 
     async def find_subject(self, tenant: str, subject: str) -> Person | None:
-        """The account of somebody whom the identity provider knows by that number."""
+        """Returns the account of the person whom the identity provider knows by this number; None without one."""
         found = await self._find_first(Table.tenant_id == tenant, Table.subject == subject)
         return found and found[0]
 
     async def find_invitation(self, digest: str) -> Person | None:
-        """The account that an invitation is for which still holds."""
+        """Returns the account that an invitation is for, while the invitation is valid."""
         open_ = Table.invited_until > now(), Table.disabled_at.is_(None)
         found = await self._find_first(Table.invitation == digest, *open_)
         return found and found[0]
@@ -97,7 +97,7 @@ class PeopleRepository:
 
 
 def build_person(row: Any) -> Person:
-    """Of `COLUMNS`."""
+    """Builds a person from a row of `COLUMNS`."""
     who = row.tenant_id, row.id, row.login, row.name, Role(row.role), row.subject or "", row.password is not None
     return Person(*who, row.invited_until, row.created_at, row.disabled_at, row.signed_in_at)
 

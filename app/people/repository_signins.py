@@ -44,7 +44,9 @@ class SignInRepository:
         self._database = database
 
     async def find(self, digest: str, idle: timedelta) -> SignedInAs | None:
-        """Who is signed in so; None for nobody, also when it is over. Writes down the use, to the minute."""
+        """Returns who is signed in, and records the use, to the minute; None for nobody, also if the
+        sign-in is over.
+        """
         moment = now()
         holds = Table.digest == digest, Table.expires_at > moment, Table.seen_at > moment - idle
         row = await self._database.run_in_reader(lambda connection: connection.execute(_FOUND.where(*holds)).first())

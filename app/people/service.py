@@ -38,8 +38,10 @@ class People:
     async def create(
         self, tenant: str, login: str, name: str, role: Role, subject: str, duty: Duty
     ) -> tuple[Person, str, datetime]:
-        """The account, with an invitation, which is shown this once, and its end. Raises Conflict, and NotFound for a
-        team that is not there.
+        """Creates an account with an invitation.
+
+        Returns the account, the invitation, which is shown only this once, and when that ends. Raises Conflict, and
+        NotFound for a team that does not exist.
         """
         login = login.casefold()
         await self._duties.require_teams(tenant, duty.teams)
@@ -71,8 +73,9 @@ class People:
         return await self.require(tenant, person_id)
 
     async def invite(self, tenant: str, person_id: str) -> tuple[str, datetime]:
-        """Another link to choose a password, also for who forgot it; the one before works no more. Raises NotFound,
-        Conflict.
+        """Makes a new link by which a person chooses a password, also one who forgot it; the link before works no more.
+
+        Returns the invitation and when it ends. Raises NotFound, Conflict.
         """
         person = await self.require(tenant, person_id)
         if person.disabled_at is not None:

@@ -162,7 +162,7 @@ async def accept_invitation(body: InvitationIn, request: Request, response: Resp
 
 
 async def _get_person(request: Request, wiring: Wiring) -> Person:
-    """Who is signed in on this browser with an account. Raises Unauthorized, and Conflict for a key."""
+    """Returns the person who is signed in on this browser. Raises Unauthorized, and Conflict for a key."""
     require_own_page(request)
     found = await wiring.sign_ins.find(SIGN_IN.read_value(request))
     if found is None:

@@ -51,12 +51,14 @@ class SignIns:
         return self._provider is not None
 
     async def find(self, secret: str) -> SignedInAs | None:
-        """Who is signed in with this secret; None for nobody."""
+        """Returns who is signed in with this secret; None for nobody."""
         return await self._repository.find(hash_key(secret), self._idle)
 
     async def check_password(self, tenant: str, login: str, password: str, host: str | None) -> Person:
-        """Whose login and password these are. Raises Unauthorized, the same for an unknown login as for a wrong
-        password, and RateLimited, whatever the password is: only so nobody can go on guessing.
+        """Returns the person with this login and password.
+
+        Raises Unauthorized, the same for an unknown login as for a wrong password, and RateLimited after too many
+        failures even for the right password, so that guessing does not help.
         """
         login = login.casefold()
         await self._count(tenant, login, host)
@@ -67,9 +69,9 @@ class SignIns:
         return found[0]
 
     async def check_token(self, tenant: str, token: str) -> Person:
-        """Whose token of the identity provider this is. Raises Unauthorized, IdentityUnavailable.
+        """Returns the person whose token of the identity provider this is. Raises Unauthorized, IdentityUnavailable.
 
-        Tokens that a company's own server signs for its customers are not taken: whoever can sign those is no
+        Tokens that a company's own server signs for its customers are not accepted: who can sign those is no
         administrator.
         """
         if self._provider is None:

@@ -68,7 +68,7 @@ class MeasuredState:
 
 
 def write_exposition(measured: MeasuredState, only: str | None) -> bytes:
-    """All metrics; only: of this tenant, None for every tenant's and the process's."""
+    """Writes all metrics. only: those of one tenant; None for those of every tenant and of the process."""
     metrics = measured.metrics
     registry = CollectorRegistry(auto_describe=False)
     tenants = [(name, own) for name, own in metrics if only in (None, name)]
@@ -114,8 +114,9 @@ class _Families(Collector):
 
 
 def _fold_tenants(families: Iterable[Metric], named: frozenset[str]) -> Iterator[Metric]:
-    """The tenants that came first have series of their own, and keep them; all others are one, so that what counts up
-    never counts down.
+    """Folds the metrics of tenants beyond a number into one series.
+
+    The tenants that came first have series of their own and keep them, so that what counts up never counts down.
     """
     for metric in families:
         sums: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
@@ -157,7 +158,7 @@ def _list_tenants(tenants: Tenants, cache: Callable[[str], CacheStats]) -> Itera
 
 
 def _list_backlog(told: Backlog) -> Iterator[Metric]:
-    """Of the database, so the same whichever process tells it."""
+    """Yields the metrics of the database, which are the same whichever process reports them."""
     for name, text, label, counts in (
         ("yingda_desk_sessions", "Sessions that wait for a person or have one", "state", told.desk),
         ("yingda_outbox_events", "Work that follows from commits and waits", "kind", told.outbox),
@@ -199,6 +200,8 @@ def _build_family(
 
 
 def _compute_cumulative(bounds: Iterable[float], counts: Iterable[int]) -> list[tuple[str, float]]:
-    """Upper bound -> how many are not above it, as Prometheus wants them; the last count exceeds every bound."""
+    """Returns upper bound -> how many are not above it, as Prometheus wants them; the last count exceeds
+    every bound.
+    """
     totals = [float(total) for total in accumulate(counts)]
     return list(zip([*map(str, bounds), "+Inf"], totals, strict=True))

@@ -21,7 +21,9 @@ class UsageRepository:
         self._database = database
 
     async def load_days(self, tenant: str, days: int) -> dict[str, dict[str, int]]:
-        """Day -> counters of the last `days` days, today included, the newest first; days without any are absent."""
+        """Loads day -> counters of the last `days` days, today included, the newest first; days without any
+        are absent.
+        """
         first = (now() - timedelta(days=days - 1)).date().isoformat()
         query = (
             select(UsageCounter.day, UsageCounter.name, UsageCounter.value)

@@ -38,7 +38,7 @@ class BacklogRepository:
         self._database = database
 
     async def read(self, only: str | None) -> Backlog:
-        """only: of this tenant, None for every tenant's."""
+        """Reads what waits. only: of one tenant, None for every tenant's."""
         waiting = DeskSessionRow.state.in_([state.value for state in ACTIVE])
         queries = (
             _select_counts(DeskSessionRow, DeskSessionRow.state, only).where(waiting),

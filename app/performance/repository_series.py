@@ -46,7 +46,7 @@ class SeriesRepository:
         await self._database.transact(work, durable=False)
 
     async def read(self, tenant: str, step: str, start: datetime, end: datetime) -> dict[datetime, Counter[str]]:
-        """A tenant's counters by the beginning of their points, which lie in [start, end), the oldest first."""
+        """Reads a tenant's counters by the beginning of their points, which lie in [start, end), the oldest first."""
         table = MetricPoint
         query = (
             select(table.at, table.name, table.value)

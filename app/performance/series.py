@@ -31,7 +31,7 @@ class Interval(StrEnum):
         return timedelta(minutes=1) if self is Interval.MINUTE else timedelta(hours=1)
 
     def begin(self, moment: datetime) -> datetime:
-        """Of the point that holds the moment."""
+        """Returns the beginning of the point that contains the moment."""
         begun = moment.replace(second=0, microsecond=0)
         return begun if self is Interval.MINUTE else begun.replace(minute=0)
 
@@ -47,7 +47,7 @@ class SeriesRecorder:
         self._pruned: datetime | None = None
 
     async def save(self) -> None:
-        """Once it is committed it counts as saved; what fails is added the next time."""
+        """Saves the counts. They count as saved once it is committed; after a failure they are added the next time."""
         counted = {tenant: list_counts(own) for tenant, own in self._metrics}
         new = {tenant: counts - self._saved.get(tenant, Counter()) for tenant, counts in counted.items()}
         moment = self._clock()
@@ -65,8 +65,10 @@ class SeriesRecorder:
 
 
 def list_counts(own: TenantMetrics) -> Counter[str]:
-    """A tenant's counts by name: `turns`, `outcome:answered`; of durations `ms:total:2.5`, how many took up to 2.5 ms
-    and more than the bound before, and `us:total`, the microseconds of all.
+    """Returns a tenant's counts by name: `turns`, `outcome:answered`.
+
+    Of durations there are `ms:total:2.5`, how many took up to 2.5 ms and more than the bound before, and `us:total`,
+    the microseconds of all.
     """
     counts = Counter({name: getattr(own, name) for name in TOTALS})
     counts.update({f"llm:{name}": getattr(own.llm, name) for name in ("calls", "prompt_tokens", "completion_tokens")})
@@ -80,7 +82,7 @@ def list_counts(own: TenantMetrics) -> Counter[str]:
 
 
 def group_counts(named: Mapping[str, int]) -> Mapping[str, Counter[str]]:
-    """What `list_counts` names, by the beginnings of the names and their ends: `turns` has none, `2.5` is that of
+    """Groups the names of `list_counts` by their beginnings, with their ends: `turns` has none, `2.5` is that of
     `ms:total`.
     """
     groups: dict[str, Counter[str]] = defaultdict(Counter)

@@ -81,7 +81,7 @@ class ProfileIn(RequestBody):
         return self
 
     def merge_with_default(self, default: TenantProfile) -> TenantProfile:
-        """What was sent, over the defaults."""
+        """Returns the default profile with what was sent."""
         sent = self.model_dump(exclude_unset=True, exclude_none=True)
         return build_profile(sent, default)
 

@@ -43,7 +43,7 @@ class BusinessHours:
         return any(_is_within(span, today, yesterday, local.time()) for span in self.spans)
 
     def find_next_opening(self, moment: datetime) -> datetime | None:
-        """When it opens next, in local time; None while it is open, or around the clock."""
+        """Returns when it opens next, in local time; None while it is open, or if it is always open."""
         if self.is_open_at(moment):
             return None
         local = moment.astimezone(self.zone)
@@ -71,7 +71,7 @@ def parse_zone(name: str) -> ZoneInfo:
 
 
 def format_opening(moment: datetime, today: datetime, *, english: bool = False) -> str:
-    """An opening time as people say it: 今天 09:00, 周一 09:00; today at 09:00, on Monday at 09:00."""
+    """Formats an opening time as people say it: 今天 09:00, 周一 09:00; today at 09:00, on Monday at 09:00."""
     days, weekday = (moment.date() - today.astimezone(moment.tzinfo).date()).days, moment.weekday()
     if english:
         day = {0: "today", 1: "tomorrow"}.get(days, f"on {_ENGLISH_DAYS[weekday]}")

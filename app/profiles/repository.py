@@ -38,7 +38,7 @@ class ProfileRepository:
         self._reading: dict[str, asyncio.Lock] = {}
 
     async def get(self, tenant: str) -> TenantProfile:
-        """The tenant's profile; the same object as long as it did not change."""
+        """Returns the tenant's profile, the same object as long as it does not change."""
         known = self._known.get(tenant)
         if known is not None and self._clock() < known.fresh_until:
             return known.profile
@@ -75,7 +75,7 @@ class ProfileRepository:
 
 
 def build_profile(values: Mapping[str, Any], default: TenantProfile) -> TenantProfile:
-    """The default with other values, as JSON gives them."""
+    """Builds a profile: the default with other values, as JSON gives them."""
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
     }

@@ -61,18 +61,18 @@ class PromptLibrary:
         self._remember()
 
     def get_current(self) -> Prompts:
-        """The same object until a text changes."""
+        """Returns the prompts in force, the same object until a text changes."""
         if self._clock() - self._looked >= self._seconds:
             self._looked = self._clock()
             self._look_for_changes()
         return self._current
 
     def get_text(self, name: str, version: str) -> str:
-        """What one said that was in force here at any time. Raises KeyError."""
+        """Returns the text of a version that was in force here at any time. Raises KeyError."""
         return self._known[name, version]
 
     def list_states(self) -> list[PromptState]:
-        """Every prompt by name, then the files that are none."""
+        """Lists every prompt by name, then the files that are none."""
         versions = self.get_current().versions
         known = [
             PromptState(name, text, versions[name], self._places[name] == self._folder, self._problems.get(name, ""))
@@ -128,10 +128,10 @@ class PromptLibrary:
 
 
 def find_problem(text: str, needed: str) -> str:
-    """Why a text cannot stand in the place of the one that comes with the code; empty where it can.
+    """Returns why a text cannot replace the prompt that comes with the code; empty if it can.
 
-    It has the same slots. Those on lines of their own stay there, for a line with an empty slot is left out; and the
-    lines with a tag, between which stands what customers and documents say, stay around the same slots as they are.
+    It must have the same slots. Slots on lines of their own stay on such lines, since a line with an empty slot is left
+    out; and the lines with a tag, which enclose what customers and documents say, stay around the same slots.
     """
     if not text.strip():
         return "是空的"
@@ -151,7 +151,7 @@ def find_problem(text: str, needed: str) -> str:
 
 
 def _split_frames(text: str) -> tuple[list[str], list[set[str]]]:
-    """The lines with a tag, and the slots before, between and after them."""
+    """Returns the lines with a tag, and the slots before, between and after them."""
     tags: list[str] = []
     slots: list[set[str]] = [set()]
     for line in text.split("\n"):

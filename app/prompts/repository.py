@@ -24,7 +24,7 @@ class PromptText:
 
 
 def keep(connection: Connection, texts: Iterable[tuple[str, str, str]]) -> None:
-    """Each once. texts: name, version and text."""
+    """Stores texts, each once. texts: name, version and text."""
     rows = [
         {"name": name, "version": version, "text": text, "created_at": now()}
         for name, version, text in sorted(set(texts))
@@ -40,7 +40,7 @@ class PromptRepository:
         self._database = database
 
     async def list_history(self, name: str, most: int) -> Sequence[PromptText]:
-        """The versions of a prompt that answers were written from, the newest first."""
+        """Lists the versions of a prompt that answers were written from, the newest first."""
         table = StoredPrompt
         query = (
             select(table.name, table.version, table.text, table.created_at)

@@ -62,11 +62,11 @@ class ReportRepository:
         self._database = database
 
     async def count_service(self, asked: ReportRange, by: str = "") -> list[Service]:
-        """What people did: of everybody, or by `agent_id` or `team`."""
+        """Counts what people did: of everybody, or by `agent_id` or `team`."""
         return await self._database.run_in_reader(lambda connection: _load_services(connection, asked, by))
 
     async def find_median(self, asked: ReportRange, seconds: str) -> float | None:
-        """The middle one of `response_s` or `resolution_s`; None without any."""
+        """Returns the median of `response_s` or `resolution_s`; None without any."""
         column: ColumnElement[float | None] = getattr(Stay, seconds)
         mine = _match_stays(asked) & column.is_not(None)
 
@@ -78,7 +78,7 @@ class ReportRepository:
         return await self._database.run_in_reader(look)
 
     async def count_conversations(self, asked: ReportRange) -> Conversations:
-        """What the bot did."""
+        """Counts what the bot did."""
         deflected = case((_turn_is(ANSWERED) & ~_is_with_person(asked), Turn.session_id), else_=null())
         query = select(func.count(distinct(Turn.session_id)), func.count(distinct(deflected))).where(
             _match_turns(asked)
@@ -87,7 +87,7 @@ class ReportRepository:
         return Conversations(row[0], row[1])
 
     async def count_scores(self, asked: ReportRange) -> list[int]:
-        """How many ratings of 1, 2, 3, 4 and 5 there are."""
+        """Counts the ratings of 1, 2, 3, 4 and 5."""
         query = (
             select(Rating.score, func.count())
             .join(Stay, _match_rating())
@@ -109,7 +109,7 @@ class ReportRepository:
         return await self._database.run_in_reader(look)
 
     async def count_waiting(self, asked: ReportRange) -> list[int]:
-        """By hour of the week: customers who waited for a person within such an hour."""
+        """Counts, for each hour of the week, the customers who waited for a person within it."""
 
         def look(connection: Connection) -> list[int]:
             came, gone = _get_hour(connection, Stay.queued_at), _get_hour(connection, _get_queue_end(asked))
@@ -122,7 +122,7 @@ class ReportRepository:
         return await self._database.run_in_reader(look)
 
     async def count_topics(self, asked: ReportRange) -> list[Topic]:
-        """What people asked about most, with as long a time before."""
+        """Returns what people asked about most, beside the period of the same length before."""
 
         def look(connection: Connection) -> list[Topic]:
             counted = func.count().label("turns")
@@ -144,7 +144,7 @@ class ReportRepository:
     async def list_conversations(
         self, asked: ReportRange, wanted: Wanted, limit: int, offset: int
     ) -> tuple[list[ListedConversation], int]:
-        """The conversations behind a number, the latest first, and how many there are."""
+        """Returns a page of the conversations behind a number, the latest first, and their total number."""
 
         def look(connection: Connection) -> tuple[list[ListedConversation], int]:
             of_turns = wanted.measure in OF_TURNS
@@ -193,12 +193,12 @@ def _build_service(row: Any) -> Service:
 
 
 def _convert_mean(value: Any) -> float | None:
-    """PostgreSQL gives decimals."""
+    """Converts a mean to a float, since PostgreSQL gives decimals."""
     return None if value is None else float(value)
 
 
 def _count_rows(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    """How many rows meet a condition."""
+    """Counts the rows that meet a condition."""
     return func.sum(case((condition, 1), else_=0))
 
 
@@ -219,7 +219,9 @@ def _is_met(asked: ReportRange) -> ColumnElement[bool]:
 
 
 def _is_missed(asked: ReportRange) -> ColumnElement[bool]:
-    """Answered too late, or too late by now, or ended without an answer; not where the customer left by themselves."""
+    """Matches stays that were answered too late, are too late by now, or ended without an answer; not where the
+    customer left.
+    """
     late = now() - timedelta(seconds=asked.target)
     unanswered = Stay.response_s.is_(None) & (Stay.ending != Event.LEAVE.value) & (Stay.clock_at < late)
     return or_(Stay.response_s > asked.target, unanswered)
@@ -244,7 +246,7 @@ def _get_hour(connection: Connection, moment: Any) -> ColumnElement[int]:
 
 
 def _get_queue_end(asked: ReportRange) -> ColumnElement[Any]:
-    """When a customer waited no more; who still does waits until now."""
+    """Returns when a customer stopped waiting; now for one who still waits."""
     return func.coalesce(Stay.accepted_at, Stay.ended_at, literal(min(now(), asked.end), Stay.queued_at.type))
 
 

@@ -11,7 +11,7 @@ from app.reports.types import ANSWERED, HANDED_OVER, REFUSED, Day, Report, Repor
 
 
 async def build_report(repository: ReportRepository, asked: ReportRange) -> Report:
-    """All numbers of a range."""
+    """Builds the report of a range with all its numbers."""
     return Report(
         total=(await repository.count_service(asked))[0],
         response_median_s=await repository.find_median(asked, "response_s"),

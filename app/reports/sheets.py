@@ -30,7 +30,7 @@ SHEETS: Mapping[str, Sequence[str]] = {
 
 
 def write_report(table: str, report: Mapping[str, Any]) -> bytes:
-    """One of `SHEETS` as CSV. waiting: a row an hour of the week, Monday being day 1."""
+    """Writes one of `SHEETS` as CSV. waiting: one row for each hour of the week, Monday being day 1."""
     columns = SHEETS[table]
     if table == "waiting":
         return write_csv(columns, [(cell // 24 + 1, cell % 24, count) for cell, count in enumerate(report[table])])

@@ -39,7 +39,9 @@ class RetentionRepository:
             await self._database.put_row(table, {"tenant_id": tenant, "kind": kind, "days": days})
 
     async def count_rows(self, growing: GrowingTable, tenant: str = "") -> list[tuple[str, int, datetime | str | None]]:
-        """Tenant, number of rows and the oldest of them, of every tenant that has any; tenant: of this one alone."""
+        """Returns tenant, number of rows and the oldest of them, for every tenant that has any, or for
+        `tenant` alone.
+        """
         owner = growing.table.tenant_id  # type: ignore[attr-defined]
         query = select(owner, func.count(), func.min(growing.since)).group_by(owner).order_by(owner)
         async with self._database.read() as connection:
@@ -47,7 +49,7 @@ class RetentionRepository:
             return [(row[0], row[1], row[2]) for row in found]
 
     async def count_expired(self, growing: GrowingTable, tenant: str, before: datetime) -> int:
-        """How many rows may go."""
+        """Counts the rows that may be deleted."""
         owner = growing.table.tenant_id  # type: ignore[attr-defined]
         query = select(func.count()).select_from(growing.table).where(owner == tenant, growing.match_over(before))
         return int(await self._database.fetch_value(query))

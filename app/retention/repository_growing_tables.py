@@ -108,7 +108,7 @@ class GrowingTable:
 
 
 def _match_conversations(before: datetime) -> ColumnElement[bool]:
-    """Not while a person is needed, or a ticket lives on what was said."""
+    """Matches conversations that may be deleted: not while a person is needed, or a ticket about them is open."""
     desk, ticket = DeskSessionRow, Ticket
     at_desk = exists().where(
         desk.tenant_id == Conversation.tenant_id,
@@ -124,19 +124,19 @@ def _match_conversations(before: datetime) -> ColumnElement[bool]:
 
 
 def _match_channel_sessions(before: datetime) -> ColumnElement[bool]:
-    """Those of which no conversation is left; others go with it."""
+    """Matches sessions of channels without a conversation; the others are deleted with it."""
     session = ChannelSessionRow
     kept = exists().where(Conversation.tenant_id == session.tenant_id, Conversation.session_id == session.session_id)
     return (session.updated_at < before) & ~kept
 
 
 def _match_versions(before: datetime) -> ColumnElement[bool]:
-    """Those that were replaced before; a draft waits for as long as it takes."""
+    """Matches versions that were replaced before; a draft waits for as long as it takes."""
     return (DocumentVersion.state == VersionState.ARCHIVED) & (DocumentVersion.archived_at < before)
 
 
 def _remove_versions(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
-    """With the contents that no other version has."""
+    """Removes versions, with the contents that no other version has."""
     table = DocumentVersion
     mine = (table.tenant_id == tenant) & table.id.in_([key[0] for key in keys])
     contents = set(connection.execute(select(table.content_hash).where(mine)).scalars())
@@ -151,12 +151,12 @@ def _drop_unused(connection: Connection, tenant: str, contents: set[str]) -> Non
 
 
 def _match_binned(before: datetime) -> ColumnElement[bool]:
-    """What was deleted before."""
+    """Matches documents that were deleted before."""
     return (Document.kind == DocumentKind.BINNED) & (Document.deleted_at < before)
 
 
 def _remove_binned(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
-    """With their versions, and the contents that no other document has."""
+    """Removes deleted documents with their versions, and the contents that no other document has."""
     ids = [key[0] for key in keys]
     own = (DocumentVersion.tenant_id == tenant) & DocumentVersion.document_id.in_(ids)
     contents = set(connection.execute(select(DocumentVersion.content_hash).where(own)).scalars())
@@ -165,7 +165,7 @@ def _remove_binned(connection: Connection, tenant: str, keys: Sequence[Key]) -> 
 
 
 def _remove_jobs(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
-    """With the originals that were kept."""
+    """Removes jobs with the originals that were kept."""
     ids = [key[0] for key in keys]
     originals = (IngestionOriginal.tenant_id == tenant) & IngestionOriginal.job_id.in_(ids)
     connection.execute(delete(IngestionOriginal).where(originals))
@@ -173,7 +173,7 @@ def _remove_jobs(connection: Connection, tenant: str, keys: Sequence[Key]) -> No
 
 
 def _remove_attachments(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
-    """Their files are deleted after the commit."""
+    """Removes the rows of attachments; their files are deleted after the commit."""
     ids = [key[0] for key in keys]
     rows = [{"tenant_id": tenant, "id": id, "due_at": now()} for id in ids]
     connection.execute(delete(AttachmentRow).where(AttachmentRow.tenant_id == tenant, AttachmentRow.id.in_(ids)))
@@ -181,19 +181,24 @@ def _remove_attachments(connection: Connection, tenant: str, keys: Sequence[Key]
 
 
 def _match_keys(before: datetime) -> ColumnElement[bool]:
-    """Those revoked or expired; the last ever made stays: a server that has none at all trusts who asks on loopback."""
+    """Matches keys that were revoked or have expired, but for the last one ever made.
+
+    A server that has no key at all trusts whoever asks on loopback.
+    """
     last = select(ApiKey.id).order_by(ApiKey.created_at.desc(), ApiKey.id).limit(1).scalar_subquery()
     return ((ApiKey.revoked_at < before) | (ApiKey.expires_at < before)) & (ApiKey.id != last)
 
 
 def _match_gaps(before: datetime) -> ColumnElement[bool]:
-    """Those about which nobody asks any more, and on which nobody worked since."""
+    """Matches gaps about which nobody asks any more, and on which nobody worked since."""
     mine = (GapItemRow.tenant_id == GapRow.tenant_id) & (GapItemRow.gap_id == GapRow.id)
     return (GapRow.updated_at < before) & ~exists().where(mine)
 
 
 def _match_runs(before: datetime) -> ColumnElement[bool]:
-    """Never the last of a kind, which tells when it ran, nor the last by schedule, which is not made again."""
+    """Matches runs of jobs, but for the last of a kind, which tells when it ran, and the last by schedule, which would
+    be made again.
+    """
     later, scheduled = aliased(JobRunRow), JobRunRow.scheduled.is_not(None)
     same = (later.tenant_id == JobRunRow.tenant_id) & (later.kind == JobRunRow.kind) & (later.id > JobRunRow.id)
     newer = exists().where(same, later.scheduled.is_not(None) | ~scheduled)

@@ -72,7 +72,7 @@ class Retention:
         self._purge = purge
 
     async def load_status(self, tenant: str = "") -> list[RetentionStatus]:
-        """Every table that grows, tenant by tenant."""
+        """Lists every table that grows, with what each tenant has in it."""
         found = []
         async for table, owner, days, rows, oldest in self._list_each(tenant):
             over = await self.repository.count_expired(table, owner, _compute_limit(days)) if days else 0
@@ -102,7 +102,7 @@ class Retention:
         return removed
 
     async def run(self) -> None:
-        """`apply` as the daily job of one of several servers, with a line in the log for what went."""
+        """Runs `apply` as the daily job of one of several servers, and logs what was deleted."""
         try:
             async with try_lead(self._database, _LOCK) as leads:
                 for item in await self.apply() if leads else ():

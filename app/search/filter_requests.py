@@ -46,7 +46,7 @@ class FilterIn(RequestBody):
     )
 
     def filter(self, within: Filter = EVERYTHING) -> Filter:
-        """What is let through, of what another filter lets through. Raises Forbidden for a folder that cannot be."""
+        """Builds the filter, within another one. Raises Forbidden for a folder that cannot exist."""
         named: dict[str, Any] = {kind: frozenset(getattr(self, kind)) for kind in FILTER_KINDS}
         named["folders"] = frozenset(filter(None, map(check_folder, self.folders)))
         named["versions"] = frozenset(map(normalize_version, self.versions))
@@ -56,7 +56,7 @@ class FilterIn(RequestBody):
 
 
 def parse_filter(sent: object) -> FilterIn | None:
-    """Of a frame, which nobody has looked at. Raises InvalidRequest."""
+    """Reads a filter from a frame that nobody has checked. Raises InvalidRequest."""
     try:
         return None if sent is None else FilterIn.model_validate(sent)
     except ValidationError as error:
@@ -70,13 +70,14 @@ class FilterRequests:
         self._stored = stored
 
     async def narrow_filter(self, principal: Principal, asked: FilterIn | None) -> Filter:
-        """What a caller is bound to, and of that what it asks for. Raises NotFound, Forbidden."""
+        """Narrows the documents that a caller is bound to by what it asks for. Raises NotFound, Forbidden."""
         where = asked.filter(principal.bound_to) if asked else principal.bound_to
         return where if where is principal.bound_to else await self.require(principal.tenant, where)
 
     async def require(self, tenant: str, where: Filter) -> Filter:
-        """The filter itself. Raises NotFound with what it names in vain; what another filter around it hides is as if
-        it were not there.
+        """Returns a filter if everything that it names exists. Raises NotFound, naming what does not.
+
+        What another filter around it hides counts as if it did not exist.
         """
         if not where.stated_fields:
             return where
@@ -89,8 +90,9 @@ class FilterRequests:
 
 
 async def filter_from(request: Request, asked: FilterIn | None) -> Filter:
-    """The documents that an answer may rest on: those that the key is bound to, and of these what was asked for. Raises
-    NotFound for a filter that names none of them.
+    """Returns the documents that an answer may rest on: those that the key is bound to, narrowed by what was asked for.
+
+    Raises NotFound for a filter that names none of them.
     """
     principal: Principal = request.state.principal
     filters: FilterRequests = request.app.state.container.filters

@@ -32,7 +32,7 @@ class CalibrationRepository:
         self._tenant = tenant
 
     async def load(self, scorer: str, key: str) -> tuple[int, CalibrationMap] | None:
-        """The last one saved, with the revision that it was fitted on."""
+        """Loads the calibration saved last, with the revision that it was fitted on; None without one."""
         query = select(CalibrationRow.revision, CalibrationRow.parameters).where(*self._match_row(scorer, key))
         row = await self._database.fetch_first(query)
         return (row.revision, CalibrationMap.from_json(row.parameters)) if row else None
@@ -76,7 +76,9 @@ class FilterRepository:
         self._database = database
 
     async def find_missing(self, tenant: str, where: Filter) -> dict[str, list[str]]:
-        """What no document has of what `where` names by itself, among those that the filter around it lets through."""
+        """Returns what a filter names that no document has, among the documents that the filter around it
+        lets through.
+        """
         async with self._database.read() as connection:
             inside = _match_filter(tenant, where.within or Filter(), connection.dialect.name)
             absent: dict[str, list[str]] = {}

@@ -33,12 +33,12 @@ class VerdictRepository:
         self._database = database
 
     async def load_questions(self, tenant: str) -> tuple[LabelledQuestion, ...]:
-        """What the gate is fitted to; empty where it is fitted without labels."""
+        """Loads the labelled questions that the gate is fitted to; empty if it is fitted without labels."""
         stored = await self._database.run_in_reader(lambda connection: _load_stored(connection, tenant))
         return tuple(LabelledQuestion(one["text"], one["answerable"]) for one in stored)
 
     async def find(self, tenant: str) -> VerdictsInForce | None:
-        """What is known of those in force."""
+        """Returns what is known of the verdicts in force; None without any."""
         row = await self._database.fetch_first(select(Table).where(Table.tenant_id == tenant))
         if row is None:
             return None
@@ -46,13 +46,13 @@ class VerdictRepository:
         return VerdictsInForce(row.report_id, answerable, len(row.questions) - answerable, row.by, row.created_at)
 
     async def put(self, tenant: str, report_id: str, questions: Sequence[LabelledQuestion], *, by: str) -> None:
-        """They take the place of those before."""
+        """Puts verdicts in force, in place of those before."""
         stored = [{"text": one.text, "answerable": one.answerable} for one in questions]
         row = {"tenant_id": tenant, "report_id": report_id, "questions": stored, "by": by, "created_at": now()}
         await self._database.put_row(Table, row)
 
     async def drop(self, tenant: str) -> None:
-        """None are in force from here on."""
+        """Puts the verdicts out of force."""
         await self._database.execute(delete(Table).where(Table.tenant_id == tenant))
 
 

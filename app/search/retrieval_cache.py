@@ -30,7 +30,10 @@ class RetrievalCache:
         return len(self._entries)
 
     def get(self, version: Hashable, question: str, rewrite: str | None, *scope: Scope) -> Retrieval | None:
-        """What the same search found at this version; no stage took any time. scope: all else that it looked at."""
+        """Returns what the same search found at this version, without timings; None if nothing is kept.
+
+        scope: everything else that the search depends on.
+        """
         found = self._entries.get((version, question, rewrite, *scope))
         if found is None:
             self.misses += 1

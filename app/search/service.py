@@ -61,14 +61,16 @@ class CalibratedSearch:
         self._versioned = versioned
 
     def create_view(self, index: Index) -> CalibratedSearch:
-        """The same search of another view of this base; what it finds is not remembered."""
+        """Creates the same search over another view of this base; what it finds is not cached."""
         none = RetrievalCache(0, 0)
         retriever = self._retriever.copy_for_index(index)
         return CalibratedSearch(retriever, self.calibrator, none, self.generation, self.settings, self._versioned)
 
     def keep_calibrations(self, others: Iterable[CalibratedSearch]) -> None:
-        """What a cross-encoder scores does not depend on the widths: until its own calibration is there, minutes later,
-        that of another search of the tenant serves.
+        """Takes calibrations of a cross-encoder from other searches of the tenant until its own are fitted, minutes
+        later.
+
+        What a cross-encoder scores does not depend on how many candidates each search takes.
         """
         slow = self._retriever.scorers.slow
         for calibration in [known for other in others for known in other.calibrations]:
@@ -145,7 +147,7 @@ class CalibratedSearch:
     async def choose_versions(
         self, question: str, rewrite: str | None, where: Filter, context: Context
     ) -> VersionChoice:
-        """Which documents are left out for another version of them, among those that `where` lets through."""
+        """Chooses which documents are left out in favour of another version, among those that `where` lets through."""
         documents = await self._versioned.load_at(self.revision)
         allowed = [document for document in documents if where.matches(document)]
         return choose_versions(allowed, f"{question}\n{rewrite or ''}", context.versions, context.documents)
@@ -197,8 +199,10 @@ class Searches:
         return self._reranker.breaker
 
     async def open(self, tenant: str, settings: Settings) -> CalibratedSearch:
-        """A tenant's search by its settings, calibrated on what is stored already; the one that is open, if any. Raises
-        IndexUnavailable, IndexMismatch.
+        """Returns a tenant's search with these settings; opens one, with the calibrations that are stored, if there is
+        none.
+
+        Raises IndexUnavailable, IndexMismatch.
         """
         index, generation = await self._open_index(tenant), await self._get_generation(tenant)
         opened, scope = self._opened.setdefault(tenant, {}), _build_scope(settings)
@@ -218,15 +222,16 @@ class Searches:
         return await self.open(tenant, settings)
 
     def create_search(self, index: Index, generation: Generation, settings: Settings) -> CalibratedSearch:
-        """A search of an index that nobody is answered from yet; not calibrated. settings: the tenant's own, see
-        `Tuner.get_tuned_settings`.
+        """Creates a search of an index that does not answer yet; not calibrated.
+
+        settings: the tenant's own, see `Tuner.get_tuned_settings`.
         """
         cache = RetrievalCache(settings.retrieval_cache_ttl, settings.retrieval_cache_max_size)
         store = CalibrationRepository(self._database, generation.tenant)
         return self._build_search(index, generation, settings, cache, store)
 
     def create_trial(self, search: CalibratedSearch, settings: Settings) -> CalibratedSearch:
-        """The same index by other settings, to be tried: nothing of it is kept."""
+        """Creates a search of the same index with other settings, to be tried out: nothing of it is kept."""
         return self._build_search(search.index, search.generation, settings, RetrievalCache(0, 0), None)
 
     def _build_search(
@@ -251,8 +256,8 @@ class Searches:
         return CalibratedSearch(retriever, calibrator, cache, generation, settings, versioned)
 
     def put(self, search: CalibratedSearch) -> None:
-        """From here on this is the tenant's, which is calibrated when its index moves; those of the index before are
-        not any more.
+        """Makes a search the tenant's: it is calibrated whenever its index moves, in place of searches of the index
+        before.
         """
         before = self._opened.get(search.generation.tenant, {}).values()
         self._left += [one.calibrator for one in before if one is not search]
@@ -271,7 +276,9 @@ class Searches:
             await self._left.pop().close()
 
     def follow(self, tenant: str, revision: int) -> None:
-        """A tenant's index moved: its gate is calibrated again behind, the old calibration serves meanwhile."""
+        """Calibrates the gate again after a tenant's index moved, in the background; the old calibration serves
+        meanwhile.
+        """
         for search in self._opened.get(tenant, {}).values():
             search.calibrator.refresh_soon()
 
@@ -299,6 +306,6 @@ class Searches:
 
 
 def _build_scope(settings: Settings) -> Hashable:
-    """What a search is made of."""
+    """Returns the settings that a search is made of."""
     sizes = settings.rerank_candidates, settings.retrieval_cache_ttl, settings.retrieval_cache_max_size
     return build_retrieval_options(settings), sizes

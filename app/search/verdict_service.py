@@ -83,7 +83,7 @@ class VerdictService:
         self.verdicts, self._searches = verdicts, searches
 
     async def prepare_estimate(self, tenant: str, search: CalibratedSearch, passages: int) -> JudgingEstimate:
-        """By some passages, which are asked about for it. Raises Conflict, GenerationUnavailable."""
+        """Estimates what judging costs, by asking about some passages. Raises Conflict, GenerationUnavailable."""
         return (await self.prepare(tenant, search, passages).try_some())[1]
 
     def prepare(self, tenant: str, search: CalibratedSearch, passages: int) -> PreparedJudge:
@@ -101,8 +101,9 @@ class VerdictService:
         return PreparedJudge(BaseJudge(search, writer, reader, self._reader.calibration), chunks)
 
     async def put_in_force(self, tenant: str, report_id: str, result: dict[str, Any], *, by: str) -> None:
-        """The gate is fitted to the verdicts of a report, in this process before it returns, in others within a
-        minute. Raises Conflict for too few.
+        """Fits the gate to the verdicts of a report: in this process before it returns, in others within a minute.
+
+        Raises Conflict for too few verdicts.
         """
         if result["fit"] is None:
             raise Conflict("明确的判断太少，不能用来校准。", code="too_few_verdicts", id=report_id)
@@ -111,13 +112,13 @@ class VerdictService:
         await self._searches.refresh_labels(tenant)
 
     async def drop(self, tenant: str) -> None:
-        """The gate is fitted without labels again. Raises EmbeddingUnavailable."""
+        """Fits the gate without labels again. Raises EmbeddingUnavailable."""
         await self.verdicts.drop(tenant)
         await self._searches.refresh_labels(tenant)
 
 
 def describe_verdicts(verdicts: list[BaseVerdict], threshold: float) -> dict[str, Any]:
-    """What a report tells of them. threshold: of the gate; fit: None for too few of either kind."""
+    """Builds what a report says about verdicts. threshold: of the gate; fit: None for too few of either kind."""
     fitted = fit_gate(verdicts, threshold)
     return {
         "fit": None if fitted is None else asdict(fitted),

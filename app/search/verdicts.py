@@ -61,8 +61,9 @@ class BaseJudge:
     async def judge(
         self, chunks: Sequence[Chunk], progress: Callable[[int], object] = lambda _: None
     ) -> list[BaseVerdict]:
-        """Clear verdicts alone; a passage of which the model writes nothing that can be read is left out. Raises
-        GenerationUnavailable.
+        """Judges passages, and returns clear verdicts alone.
+
+        A passage is left out if the model's reply about it cannot be read. Raises GenerationUnavailable.
         """
         verdicts: list[BaseVerdict] = []
         for chunk in chunks:
@@ -90,13 +91,15 @@ class BaseJudge:
 
 
 def sample_chunks(chunks: Sequence[Chunk], count: int) -> list[Chunk]:
-    """At random, the same ones of the same base; text that shows nothing is left out."""
+    """Samples chunks at random, the same ones of the same base, without chunks that show nothing."""
     shown = [chunk for chunk in chunks if chunk.text.strip()]
     return random.Random(SEED).sample(shown, min(count, len(shown)))
 
 
 def fit_gate(verdicts: Sequence[BaseVerdict], threshold: float) -> GateFit | None:
-    """By halves: what one tells is tried on the other. None for too few verdicts of either kind."""
+    """Fits the gate by halves: each half is tried with what the other one tells. None for too few verdicts of either
+    kind.
+    """
     kinds = [[each.probability for each in verdicts if each.answerable is kind] for kind in (True, False)]
     if min(map(len, kinds)) < MIN_LABELLED:
         return None

@@ -14,7 +14,10 @@ MAX_TEXT_CHARS = 120
 
 
 def build_waterfall(found: Retrieval, *, whole: bool = False) -> dict[str, Any]:
-    """The steps as JSON, see `EvidenceOut`. whole: all candidates with all of their texts; else a few KB at most."""
+    """Builds the steps of a search as JSON, see `EvidenceOut`.
+
+    whole: with all candidates and all of their texts; else a few KB at most.
+    """
     limit, most = (None, None) if whole else (MAX_TEXT_CHARS, MAX_CANDIDATES)
     told = {
         "revision": found.revision,
@@ -37,7 +40,7 @@ def build_waterfall(found: Retrieval, *, whole: bool = False) -> dict[str, Any]:
 
 
 def _clip_part(part: Retrieval, whole: bool) -> dict[str, Any]:
-    """Most of a part's candidates stand in the whole already."""
+    """Returns a part without most of its candidates, which are in the whole already."""
     return {} if whole else {"candidates": list(list_ranked(part, MAX_PARTS, MAX_TEXT_CHARS))}
 
 
@@ -60,7 +63,7 @@ def _find_stage(candidate: Candidate, *, beyond: bool) -> str:
 
 
 def build_candidate_fields(candidate: Candidate, limit: int | None = None) -> dict[str, Any]:
-    """A candidate with all of its scores. limit: characters of its text."""
+    """Builds the fields of a candidate with all of its scores. limit: characters of its text."""
     chunk = candidate.chunk
     return {
         "chunk_id": chunk.id,

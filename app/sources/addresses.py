@@ -26,12 +26,14 @@ class Site:
     prefix: str = "/"
 
     def normalize_page(self, link: str, base: str = "") -> str | None:
-        """A link as the site's pages are known by; None of what is elsewhere. base: the page that has it."""
+        """Returns a link as pages of the site are known by; None for what is elsewhere. base: the page that has the
+        link.
+        """
         known = self.normalize_address(link, base)
         return known if known is not None and httpx.URL(known).path.startswith(self.prefix) else None
 
     def normalize_address(self, link: str, base: str = "") -> str | None:
-        """The same, of everything on the host."""
+        """Returns a link as `normalize_page` does, for everything on the host."""
         url = _parse_url(link, base)
         if url is None or url.userinfo or not self.is_on_host(url):
             return None
@@ -51,7 +53,7 @@ class Site:
 
 
 def join_url(base: str, link: str) -> str:
-    """What a page's own base makes of its address; the address where that is nonsense."""
+    """Joins a page's own base with its address; the address alone if the base is nonsense."""
     url = _parse_url(link, base)
     return base if url is None else str(url)
 

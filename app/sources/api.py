@@ -125,7 +125,7 @@ async def _build_source(tenant: str, wiring: Wiring, source_id: str) -> WatchedS
 
 
 async def _find_running(tenant: str, wiring: Wiring) -> dict[str, str]:
-    """By source, the run that is queued or at work."""
+    """Returns which sources are being synchronised: source id -> id of the run that is queued or running."""
     runs, _ = await wiring.jobs.load_page(tenant, KIND, limit=_LOOKED_AT)
     return {run.parameters[ONE]: run.id for run in reversed(runs) if run.state in OPEN}
 

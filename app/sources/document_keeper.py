@@ -36,7 +36,7 @@ class ItemStore(Protocol):
     """Where the items of a source are kept."""
 
     async def save(self, tenant: str, source_id: str, item: SourceItem) -> bool:
-        """False where the source is no more."""
+        """Stores an item; False if the source does not exist any more."""
         ...
 
     async def is_held_elsewhere(self, tenant: str, source_id: str, document_id: str) -> bool:
@@ -70,7 +70,7 @@ class DocumentKeeper:
         item = replace(item, signature=found.signature, etag=found.etag, last_modified=found.last_modified)
         current = item.state is ItemState.CURRENT
         if current and item.content_hash == digest:
-            await self._record_unchanged(item)
+            await self.record_unchanged(item)
             return
         try:
             text = await self._hash_text(found, digest)
@@ -79,19 +79,22 @@ class DocumentKeeper:
             return
         same, item = current and item.text_hash == text, replace(item, content_hash=digest, text_hash=text)
         if same:
-            await self._record_unchanged(item)
+            await self.record_unchanged(item)
         elif not item.document_id and (left := self._find_moved(text)) is not None:
             await self._follow_move(item, left, found)
         else:
             await self._ingest_item(item, found)
 
     async def record_unchanged(self, item: SourceItem) -> None:
-        """It is as it was."""
-        await self._record_unchanged(item)
+        """Records that an item was looked at and is as it was, so that an earlier error of it is over."""
+        self.counts.unchanged += 1
+        await self._save(replace(item, error_code="", error=""))
 
     async def retire_item(self, item: SourceItem, state: ItemState, reason: str) -> None:
-        """It is not to be answered from any more: its document expires, and stays to be looked at, and so do copies of
-        a page that is gone which were imported by its URL. One that another source has too is left to that one.
+        """Takes an item out of answers: its document expires, and stays to be looked at.
+
+        So do copies of a page that is gone which were imported by its URL. A document that another source has too is
+        left to that source.
         """
         if item.state is ItemState.CURRENT and item.document_id:
             if await self._store.is_held_elsewhere(self.tenant, self.source.id, item.document_id):
@@ -110,21 +113,17 @@ class DocumentKeeper:
         await self._save(replace(nothing, state=state, reason=reason, changed_at=changed))
 
     async def wait(self, item: SourceItem) -> None:
-        """It is being written: what is known of it stays."""
+        """Leaves an item as it is known, because its file is being written at the moment."""
         self.counts.waiting += 1
         state = ItemState.WAITING if item.state is ItemState.FAILED else item.state
         await self._save(replace(item, state=state))
 
     async def record_failure(self, item: SourceItem, error: Exception) -> None:
-        """It could not be looked at: what is known of it stays as it is, an outage is no deletion."""
+        """Records that an item could not be looked at. What is known of it stays: an outage is no deletion."""
         self.counts.failed += 1
         described = describe(error)
         known = self.items.get(item.locator) or SourceItem(item.locator, depth=item.depth)
         await self._save(replace(known, error_code=described.code[:64], error=described.message[:500]))
-
-    async def _record_unchanged(self, item: SourceItem) -> None:
-        self.counts.unchanged += 1
-        await self._save(replace(item, error_code="", error=""))
 
     async def _ingest_item(self, item: SourceItem, found: FoundContent) -> None:
         known = bool(item.document_id)
@@ -170,12 +169,12 @@ class DocumentKeeper:
             self.counts.unchanged += 1
 
     def _find_moved(self, text: str) -> SourceItem | None:
-        """An item that is gone from where it was, with the same text."""
+        """Finds an item with the same text that is gone from where it was."""
         left = (item for item in self.items.values() if item.state in (ItemState.GONE, ItemState.EXCLUDED))
         return next((item for item in left if item.document_id and item.text_hash == text), None)
 
     async def _follow_move(self, item: SourceItem, left: SourceItem, found: FoundContent) -> None:
-        """The document follows its page to another address, with all its versions."""
+        """Moves a document, with all its versions, to the new address of its page."""
         place = parse_filing(self._build_path(found), build_external_id(self.source, item))
         labels = {"valid_until": None} | ({"url": found.url} if found.url else {})
         await self._save(replace(left, document_id=""))
@@ -210,8 +209,9 @@ class DocumentKeeper:
 
 
 def build_external_id(source: WatchedSource, item: SourceItem) -> str:
-    """By what a document is known: its page or file, so that it is the same one when a source is made anew. A file is
-    one of its folder: another folder may have one of the same name.
+    """Returns the external id of an item's document, the same one if the source is made anew.
+
+    A file is known within its folder, since another folder may have one of the same name.
     """
     config, key = source.config, item.key
     if isinstance(config, FolderConfig):

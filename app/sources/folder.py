@@ -58,7 +58,7 @@ class FolderSync:
         return True
 
     async def _list_files(self, root: Path) -> list[_Seen]:
-        """What is there once nothing seems to be written any more, which is waited for once."""
+        """Lists the files of a folder; waits once if some seem to be being written."""
         seen = await asyncio.to_thread(_scan_folder, root)
         young = [file for file in seen if self._is_being_written(file)]
         if young:
@@ -97,8 +97,9 @@ class FolderSync:
 
 
 def check_folder(path: str, roots: tuple[Path, ...]) -> Path:
-    """The folder itself, without links on the way. Raises Forbidden where it is not below a root, FetchUnavailable
-    where it is not there.
+    """Returns the folder itself, with links on the way resolved.
+
+    Raises Forbidden if it is not below a root, FetchUnavailable if it does not exist.
     """
     if not roots:
         raise Forbidden("这个租户不能使用文件夹来源，由管理员设置 SOURCE_ROOTS", code="folders_not_allowed")

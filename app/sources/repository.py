@@ -31,7 +31,7 @@ class SourceRepository:
         self._database = database
 
     async def add(self, tenant: str, new: NewSource, most: int) -> WatchedSource | None:
-        """A new source, due at once if it is ever; None where there are `most` already."""
+        """Adds a source, due at once if it is synchronised by itself; None if there are `most` already."""
         moment = now()
         values = asdict(new) | {"tenant_id": tenant, "id": create_id(), "created_at": moment, "updated_at": moment}
         values |= {"tags": list(new.tags), "next_sync_at": moment if new.interval_minutes and new.enabled else None}
@@ -46,12 +46,12 @@ class SourceRepository:
         return await self.get(tenant, values["id"]) if await self._database.transact(work) else None
 
     async def get(self, tenant: str, source_id: str) -> WatchedSource | None:
-        """The source of that id."""
+        """Returns the source of that id; None without one."""
         found = await self._load_sources(select(*_COLUMNS).where(_match_source(tenant, source_id)))
         return found[0] if found else None
 
     async def list_all(self, tenant: str) -> list[WatchedSource]:
-        """All of a tenant's, by name."""
+        """Lists the sources of a tenant, by name."""
         return await self._load_sources(select(*_COLUMNS).where(_ROW.tenant_id == tenant).order_by(_ROW.name, _ROW.id))
 
     async def change_source(self, tenant: str, source_id: str, values: Mapping[str, Any]) -> None:
@@ -73,16 +73,16 @@ class SourceRepository:
         return [(row.tenant_id, _build_source(row)) for row in await self._database.fetch(query.limit(200))]
 
     async def set_next_sync(self, tenant: str, source: WatchedSource, until: datetime) -> None:
-        """It is due then, unless somebody else said otherwise meanwhile."""
+        """Sets when a source is due, unless somebody else has set it meanwhile."""
         same = _match_source(tenant, source.id) & (_ROW.next_sync_at == source.next_sync_at)
         await self._database.execute(update(_ROW).where(same).values(next_sync_at=until))
 
     async def record_end(self, tenant: str, source_id: str, last: dict[str, Any]) -> None:
-        """How a sync ended."""
+        """Records how a sync ended."""
         await self._database.execute(update(_ROW).where(_match_source(tenant, source_id)).values(last=last))
 
     async def list_items(self, tenant: str, source_id: str) -> list[SourceItem]:
-        """All of a source, those that are nearest to its start first."""
+        """Lists all items of a source, those nearest to its start first."""
         query = select(*_ITEM_COLUMNS).where(_match_items(tenant, source_id)).order_by(_ITEM.depth, _ITEM.locator)
         return [_build_item(row) for row in await self._database.fetch(query)]
 
@@ -97,7 +97,7 @@ class SourceRepository:
         offset: int,
         limit: int,
     ) -> tuple[list[SourceItem], int]:
-        """Some items, and how many there are. failing: with an error, or without; text: in the locator."""
+        """Returns a page of items and their total number. failing: with an error, or without; text: in the locator."""
         where = _match_items(tenant, source_id)
         if state is not None:
             where &= _ITEM.state == state
@@ -110,7 +110,7 @@ class SourceRepository:
         return [_build_item(row) for row in rows], total
 
     async def count_items(self, tenant: str) -> dict[str, dict[str, int]]:
-        """By source, how many items there are of each state."""
+        """Counts the items of each source by state: source id -> state -> number."""
         query = select(_ITEM.source_id, _ITEM.state, func.count()).where(_ITEM.tenant_id == tenant)
         found: dict[str, dict[str, int]] = {}
         for source_id, state, count in await self._database.fetch(query.group_by(_ITEM.source_id, _ITEM.state)):

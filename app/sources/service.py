@@ -71,7 +71,9 @@ class SourceService:
         return found
 
     async def change_source(self, tenant: str, source_id: str, values: Mapping[str, Any]) -> WatchedSource:
-        """values: of `NewSource`, but for its kind. Raises NotFound, InvalidRequest, FetchUnavailable."""
+        """Changes a source. values: those of `NewSource`, except its kind. Raises NotFound, InvalidRequest,
+        FetchUnavailable.
+        """
         before = await self.get(tenant, source_id)
         changed = dict(values)
         if "config" in changed:
@@ -104,7 +106,9 @@ class SourceService:
                 await self._ingestion.change_document(tenant, document_id, {"valid_until": now()})
 
     async def sync(self, context: JobContext) -> dict[str, Any]:
-        """The work of a run: looks at all of a source. Raises NotFound, and what `WebsiteSync` and `FolderSync` do."""
+        """Runs a sync: looks at all items of a source. Raises NotFound, and what `WebsiteSync` and
+        `FolderSync` raise.
+        """
         tenant = context.tenant
         source = await self.get(tenant, context.parameters[ONE])
         items = {item.locator: item for item in await self.rows.list_items(tenant, source.id)}
@@ -153,7 +157,7 @@ class DueSources:
         self._jobs = jobs
 
     async def begin_due_syncs(self) -> None:
-        """Once for every source, however often it was missed."""
+        """Begins one sync for every source that is due, however often it was missed."""
         moment = now()
         for tenant, source in await self._rows.list_due(moment):
             with suppress(Conflict):  # too many jobs are open: the next look tries again
@@ -162,7 +166,7 @@ class DueSources:
 
 
 async def begin(jobs: JobService, tenant: str, source_id: str) -> JobRun:
-    """A run that syncs a source, or the one that does already. Raises Conflict."""
+    """Adds the run that syncs a source, or returns the one that does already. Raises Conflict."""
     return await jobs.trigger_run(tenant, KIND, {ONE: source_id})
 
 

@@ -48,7 +48,7 @@ def is_sitemap(content: bytes) -> bool:
 
 
 def read_sitemap(content: bytes) -> Sitemap:
-    """Blocking. Raises FetchFailed for what is no sitemap, or too large."""
+    """Reads a sitemap. Blocking. Raises FetchFailed for anything else, or one that is too large."""
     try:
         if content.startswith(_GZIP):
             content = inflate(content, MAX_BYTES)

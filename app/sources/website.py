@@ -162,14 +162,18 @@ class _Crawl:
             await keeper.keep_item(item, FoundContent(path, content, item.locator, fetched.etag, fetched.last_modified))
 
     async def _handle_unsupported(self, item: SourceItem, media_type: str) -> None:
-        """A picture, say; where it was a document, something is wrong."""
+        """Handles a page of a type that is not read, a picture, say. If it was a document before, something
+        is wrong.
+        """
         if item.state is ItemState.CURRENT:
             await self._keeper.record_failure(item, FetchFailed(f"类型变成了 {media_type[:60]}", code="fetch_type"))
         else:
             await self._keeper.retire_item(item, ItemState.EXCLUDED, f"type {media_type[:60]}")
 
     async def _handle_redirect(self, item: SourceItem, fetched: Fetched, target: str | None, depth: int) -> None:
-        """For good, it is another page's; for now, as to a notice of maintenance, nothing changes."""
+        """Handles a redirect: a permanent one makes it another page's address; a temporary one, say to a notice of
+        maintenance, changes nothing.
+        """
         if target is not None:
             self._add_page(target, depth)
         if item.state is ItemState.CURRENT and not fetched.permanent:
@@ -219,14 +223,16 @@ class _Crawl:
             (self._last if self._has_failed(url) else self._waiting).append((url, depth))
 
     async def _add_pages(self, links: Sequence[str], depth: int, base: str = "") -> None:
-        """In a thread, because a sitemap may have 50,000."""
+        """Adds pages to visit, in a thread, because a sitemap may have 50,000."""
         site = self._site
         for url in await asyncio.to_thread(lambda: [site.normalize_page(link, base) for link in links]):
             if url is not None:
                 self._add_page(url, depth)
 
     async def _read_robots(self) -> None:
-        """What the site allows: all of it without the file (RFC 9309, 2.3.1.3); that it cannot be had is an outage."""
+        """Reads what the site allows: everything if it has no such file (RFC 9309, 2.3.1.3); a failed request is an
+        outage.
+        """
         address = str(self._site.start.copy_with(path="/robots.txt", query=None, fragment=None))
         fetched = await self._parts.fetcher.fetch(address, most=_MAX_ROBOTS)
         text = fetched.content.decode("utf-8-sig", "replace") if fetched.status == httpx.codes.OK else ""
@@ -275,7 +281,7 @@ class _Crawl:
             await self._add_pages((await self._fetch_sitemap(link)).pages, depth)
 
     async def _fetch_sitemap(self, link: str) -> Sitemap:
-        """One of this site; empty where it is not there, or more would be too many."""
+        """Fetches a sitemap of this site; empty if it does not exist, or if it would be one too many."""
         nothing, address = Sitemap((), ()), self._site.normalize_address(link, str(self._site.start))
         if address is None or not self._is_allowed(httpx.URL(address)):
             return nothing

@@ -62,7 +62,10 @@ class SpendingRepository:
         await self._database.transact(lambda connection: _add(connection, rows, counts), durable=False)
 
     async def load_days(self, tenant: str, days: int) -> list[tuple[Entry, Spending]]:
-        """The last `days` days, today included, the newest first."""
+        """Returns what each model cost a tenant on each of the last `days` days (UTC, today included).
+
+        The newest day comes first, the models of a day in the order of their names; a model without use has no entry.
+        """
         table = ModelSpending
         query = (
             select(table.day, table.model, table.calls, table.prompt_tokens, table.completion_tokens, table.cost)
@@ -72,7 +75,7 @@ class SpendingRepository:
         return [(Entry(tenant, day, model), Spending(*sums)) for day, model, *sums in await self._database.fetch(query)]
 
     async def load_unreadable(self, tenant: str, days: int) -> list[tuple[Unreadable, int]]:
-        """How many replies of which model could not be read in the last `days` days, the newest first."""
+        """Returns how many replies of each model could not be read on each of the last `days` days, newest first."""
         table = UnreadableReplies
         query = (
             select(table.day, table.provider, table.model, table.replies)

@@ -42,15 +42,15 @@ class Accounts:
         self._writing: asyncio.Task[None] | None = None
 
     def get_meter(self, tenant: str) -> TenantMeter:
-        """What a tenant's models are asked through."""
+        """Returns the meter through which a tenant's models are asked."""
         return TenantMeter(self, tenant)
 
     def get_budget(self, tenant: str) -> Budget:
-        """Of a day."""
+        """Returns a tenant's budget for a day."""
         return self._budgets.get(tenant, self._common)
 
     async def load_today(self, tenant: str) -> Spending:
-        """By all processes, as of some seconds ago, and by this one till now."""
+        """Returns what a tenant spent today: by all processes as of some seconds ago, and by this one until now."""
         day, known = _get_today(), self._known.get(tenant)
         if known is None or known.day != day or time.monotonic() - known.read_at > FRESH_SECONDS:
             async with self._busy:  # nothing is on its way: each spending is in the rows, or waits
@@ -63,7 +63,7 @@ class Accounts:
         return known.spent
 
     def add(self, tenant: str, model: str, usage: Usage) -> None:
-        """Written within a moment, by the task that does so for all."""
+        """Counts the use of a model. It is written within a moment, by the task that writes for all tenants."""
         price, day = self._prices.get(model), _get_today()
         cost = price.compute_cost(usage.prompt_tokens, usage.completion_tokens) if price else 0
         spent = Spending(usage.calls, usage.prompt_tokens, usage.completion_tokens, cost)

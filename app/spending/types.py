@@ -15,7 +15,7 @@ class Price:
     output: float
 
     def compute_cost(self, prompt_tokens: int, completion_tokens: int) -> int:
-        """In millionths of the unit."""
+        """Returns the cost in millionths of the unit."""
         return round(prompt_tokens * self.input + completion_tokens * self.output)
 
 

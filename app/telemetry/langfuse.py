@@ -64,30 +64,32 @@ class LangfusePrompts(WorkLoop):
         self._client = httpx.AsyncClient(base_url=options.host, headers=headers, timeout=SECONDS)
 
     async def close(self) -> None:
-        """What is not registered by now is so by the next process."""
+        """Stops the loop. Prompts that are not registered yet are registered by the next process."""
         await super().close()
         await self._client.aclose()
 
     def translate_attributes(self, attributes: Mapping[str, Value]) -> Mapping[str, Value]:
-        """A request to a model as a generation, linked with its prompt once that is registered."""
-        told: dict[str, Value] = {}
+        """Returns the attributes that Langfuse reads of a span: a request to a model is a generation, linked with its
+        prompt once that is registered; tokens and cost are its usage. Empty for all other spans.
+        """
+        translated: dict[str, Value] = {}
         if "gen_ai.operation.name" in attributes:
-            told["langfuse.observation.type"] = "generation"
-            told["langfuse.observation.model.name"] = attributes["gen_ai.request.model"]
+            translated["langfuse.observation.type"] = "generation"
+            translated["langfuse.observation.model.name"] = attributes["gen_ai.request.model"]
         if (name := attributes.get("yingda.prompt.name")) is not None:
             number = self._numbers.get((str(name), str(attributes["yingda.prompt.version"])))
             if number is not None:
-                told["langfuse.observation.prompt.name"] = f"{_PREFIX}{name}"
-                told["langfuse.observation.prompt.version"] = number
+                translated["langfuse.observation.prompt.name"] = f"{_PREFIX}{name}"
+                translated["langfuse.observation.prompt.version"] = number
         if "gen_ai.usage.input_tokens" in attributes:
             used = {name: attributes[f"gen_ai.usage.{name}_tokens"] for name in ("input", "output")}
-            told["langfuse.observation.usage_details"] = json.dumps(used)
+            translated["langfuse.observation.usage_details"] = json.dumps(used)
         if "yingda.cost" in attributes:
-            told["langfuse.observation.cost_details"] = json.dumps({"total": attributes["yingda.cost"]})
-        return told
+            translated["langfuse.observation.cost_details"] = json.dumps({"total": attributes["yingda.cost"]})
+        return translated
 
     async def run_round(self) -> int:
-        """Registers what changed."""
+        """Registers prompts whose text changed, and always returns 0: a prompt that failed waits for RETRY_SECONDS."""
         prompts, was_away = self._current(), self._away
         self._away = False
         try:
@@ -101,7 +103,20 @@ class LangfusePrompts(WorkLoop):
         return 0
 
     async def _register(self, name: str, prompts: Prompts) -> None:
-        """Once a version; where the latest one there says the same, that is it."""
+        """Finds the number that Langfuse has for the version of a prompt in force, or creates that version there.
+
+        A version is looked up once in the life of a process. Its number is that of the version that Langfuse labels
+        `latest`, if both have the same text, so that a restart creates nothing. Otherwise the text is added as a new
+        version labelled `production`, the label by which Langfuse chooses the version that it serves.
+
+        Args:
+            name: The name of the prompt here; Langfuse knows it with _PREFIX.
+            prompts: The prompts in force.
+
+        Raises:
+            httpx.HTTPError: Langfuse is out of reach, or refused the request.
+            ValueError, LookupError, TypeError: Its response is not what its interface promises.
+        """
         key = name, prompts.versions[name]
         if key in self._numbers:
             return

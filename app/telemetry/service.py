@@ -69,7 +69,9 @@ class Telemetry:
         return RecordedSpan.start_span(self._tracer, "turn", context, attributes, self._translate)
 
     def hash_id(self, *parts: str) -> str:
-        """Of an id that a customer may have chosen: equal ones stay equal, and nobody can guess them back."""
+        """Returns a digest of an id that a customer may have chosen: equal ids stay equal, and nobody can guess them
+        back.
+        """
         return hmac.new(self._secret, "\0".join(parts).encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:16]
 
     def flush(self) -> bool:
@@ -130,5 +132,5 @@ Turns = Callable[[str, str, str, str], TracedSpan]
 
 
 def begin_nothing(tenant: str, session: str, message: str, traceparent: str) -> TracedSpan:
-    """Where nothing is recorded."""
+    """Begins a span that records nothing."""
     return NOTHING

@@ -47,11 +47,14 @@ class TicketClock:
         return self.resolve_by - (self.resolved_at or self.waiting_since or moment)
 
     def is_response_breached(self, moment: datetime) -> bool:
-        """Whether the first response came too late, or is late."""
+        """Whether the first response came after `respond_by`, or is missing after it at this moment.
+
+        A ticket that is resolved or waits for the customer counts as answered at that time.
+        """
         return (self.responded_at or self.resolved_at or self.waiting_since or moment) > self.respond_by
 
     def is_breached(self, moment: datetime) -> bool:
-        """Whether the resolution came too late, or is late."""
+        """Whether the ticket was resolved after `resolve_by`, or is unresolved after it at this moment."""
         return self.compute_remaining(moment) < timedelta(0)
 
 

@@ -12,11 +12,11 @@ FASTEST = 1
 
 
 def compress_body(body: dict[str, Any]) -> bytes:
-    """For the table."""
+    """Compresses the body of a trace for the table."""
     return zlib.compress(orjson.dumps(body), FASTEST)
 
 
 def decompress_body(body: bytes | None) -> dict[str, Any]:
-    """Empty for a turn without a trace."""
+    """Decompresses the body of a trace; empty for a turn without one."""
     read: dict[str, Any] = orjson.loads(zlib.decompress(body)) if body else {}
     return read

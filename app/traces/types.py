@@ -9,7 +9,7 @@ from agents.types import ModelCall
 
 
 def route_fields(route: Route) -> dict[str, Any]:
-    """What the message looked like to the router, as JSON."""
+    """Returns how the router read a message, as JSON."""
     told = route.trace
     return {
         "intents": list(route.intents),
@@ -20,7 +20,7 @@ def route_fields(route: Route) -> dict[str, Any]:
 
 
 def call_fields(call: ModelCall) -> dict[str, Any]:
-    """A request to a model, as JSON."""
+    """Returns a request to a model, as JSON."""
     return {
         "model": call.model,
         "prompts": dict(call.prompts),

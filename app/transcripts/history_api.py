@@ -111,7 +111,7 @@ def _build_entries(item: TurnItem | DeskItem, proof: Proof) -> Iterator[SeenOut]
 
 
 def _list_beside(data: dict[str, Any]) -> dict[str, Any]:
-    """What stood beside the reply. data: as it was sent."""
+    """Returns what was shown beside a reply. data: as it was sent."""
     sources = [SourceOut(**source) for source in data["sources"] if source["index"] != "SQL"]
     buttons = [ButtonOut(**button) for button in data.get("buttons", ())]
     related = [RelatedOut(**place) for place in data.get("related", ())]

@@ -153,8 +153,8 @@ class TranscriptRepository:
     async def load_recent(
         self, tenant: str, limit: int, wanted: ConversationFilter = EVERYTHING, offset: int = 0
     ) -> tuple[list[Summary], int]:
-        """The conversations that were active last, or by the filter's `sort`, at most `limit`, and how many there are
-        on all pages.
+        """Returns a page of the conversations that were active last, or by the filter's `sort`, and their
+        total number.
         """
         place = (Conversation.updated_at, Conversation.session_id)
         where = _build_conditions(tenant, wanted)
@@ -195,7 +195,7 @@ class TranscriptRepository:
             return [replace(one, **worst.get(one.session_id, {})) for one in found], total
 
     async def read(self, tenant: str, session_id: str) -> list[Exchange]:
-        """All turns, the oldest first; empty for a session that is not there."""
+        """Returns all turns of a session, the oldest first; empty if there is no such session."""
         query = (
             select(
                 StoredTurn.id,
@@ -214,8 +214,9 @@ class TranscriptRepository:
         return [Exchange(*row) for row in await self._database.fetch(query)]
 
     async def find_source(self, tenant: str, session_id: str, turn_id: str, index: int) -> dict[str, Any] | None:
-        """The fragment that a reply of the session cites by this number, as it was sent; None for none. The customer's
-        own page, which is 0, is none.
+        """Returns the fragment that a reply cites by this number, as it was sent; None without one.
+
+        The customer's own page, which is number 0, is none.
         """
         query = select(StoredTurn.response).where(
             StoredTurn.tenant_id == tenant, StoredTurn.session_id == session_id, StoredTurn.id == turn_id
@@ -257,7 +258,7 @@ class TranscriptRepository:
 
 
 async def _find_worst(connection: AsyncConnection, tenant: str, sessions: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """By session what `Summary` tells of its worst turn."""
+    """Returns what `Summary` says of the worst turn of each session."""
     place = func.row_number().over(partition_by=StoredTurn.session_id, order_by=(_SEVERITY.desc(), StoredTurn.number))
     columns = StoredTurn.session_id, StoredTurn.id, StoredTurn.question, _SEVERITY.label("severity")
     own = (StoredTurn.tenant_id == tenant) & StoredTurn.session_id.in_(sessions)

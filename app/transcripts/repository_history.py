@@ -54,7 +54,7 @@ class HistoryPlace:
 
     @classmethod
     def from_cursor(cls, cursor: str) -> Self:
-        """The place of a cursor, `microseconds-rank-number`."""
+        """Reads the position in a cursor, `microseconds-rank-number`."""
         microseconds, rank, number = (int(part) for part in cursor.split("-"))
         return cls(_EPOCH + timedelta(microseconds=microseconds), rank, number)
 
@@ -104,7 +104,7 @@ class HistoryRepository:
         self._database = database
 
     async def read(self, key: SessionKey, limit: int, before: HistoryPlace | None = None) -> HistoryPage:
-        """The last `limit` items, or the last ones before a place."""
+        """Reads the last `limit` items, or the last ones before a position."""
         async with self._database.read() as connection:
             found: list[TurnItem | DeskItem] = [
                 *await _load_turns(connection, key, limit + 1, before),

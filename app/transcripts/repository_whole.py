@@ -71,7 +71,7 @@ class WholeTranscriptRepository:
         self._database = database
 
     async def read(self, key: SessionKey) -> WholeTranscript | None:
-        """The conversation; None for one that is not there."""
+        """Reads a whole conversation; None if it does not exist."""
         same = and_(
             DeskSessionRow.tenant_id == Conversation.tenant_id, DeskSessionRow.session_id == Conversation.session_id
         )
@@ -128,8 +128,10 @@ def _select_with_staff(table: type[DeskMessageRow] | type[DeskEvent], key: Sessi
 
 
 def _build_entries(turns: Sequence[Any], said: Sequence[Any], happened: Sequence[Any]) -> tuple[TranscriptEntry, ...]:
-    """In the order of time; of what came at once a turn first, which may have caused the rest, then the transition,
-    then the notice of it.
+    """Returns all entries in the order of time.
+
+    Of entries with the same time a turn comes first, which may have caused the rest, then the transition, then its
+    notice.
     """
     entries = []
     for id, question, reply, at, attached in turns:

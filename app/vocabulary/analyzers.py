@@ -31,12 +31,12 @@ class TenantAnalyzers:
         self._histories: dict[str, AnalyzerRevisions] = {}
 
     async def load_newest(self, tenant: str) -> Analyzer:
-        """That of the tenant's newest vocabulary, which its index may not have yet."""
+        """Loads the analyzer of the tenant's newest vocabulary, which its index may not have yet."""
         version = await self._database.run_in_reader(self._version_of, tenant)
         return await self.load_analyzer(tenant, version)
 
     async def load_analyzer(self, tenant: str, version: int) -> Analyzer:
-        """That of one version; version 0 is everybody's."""
+        """Loads the analyzer of one version; that of version 0 is everybody's."""
         if version == 0:
             return self._plain
         if (known := self._built.get((tenant, version))) is not None:
@@ -45,12 +45,12 @@ class TenantAnalyzers:
         return self._built.setdefault((tenant, version), await asyncio.to_thread(vocabulary.build_analyzer))
 
     async def load_vocabulary(self, tenant: str, version: int) -> TenantVocabulary:
-        """What one version held."""
+        """Loads what one version contained."""
         if version == 0:
             return NO_VOCABULARY
         found = await self._database.run_in_reader(repository.load_at, tenant, version)
         return TenantVocabulary(version, tuple(stored.entry for stored in found))
 
     def get_history(self, tenant: str) -> AnalyzerRevisions:
-        """Which analyzer the tenant's index had at which revision."""
+        """Returns which analyzer the tenant's index had at which revision."""
         return self._histories.setdefault(tenant, AnalyzerRevisions(self._plain))

@@ -21,12 +21,12 @@ _BATCH = 500
 
 
 def load_current(connection: Connection, tenant: str) -> list[StoredEntry]:
-    """All entries as they are now."""
+    """Loads all entries as they are now."""
     return _load_entries(connection, _match_live(tenant))
 
 
 def load_at(connection: Connection, tenant: str, version: int) -> list[StoredEntry]:
-    """All entries as they were at a version."""
+    """Loads all entries as they were at a version."""
     there = (Table.since <= version) & or_(Table.until.is_(None), Table.until > version)
     return _load_entries(connection, (Table.tenant_id == tenant) & there)
 
@@ -45,7 +45,7 @@ def load_page(
 
 
 def count_kinds(connection: Connection, tenant: str) -> dict[str, int]:
-    """How many entries there are of each kind."""
+    """Counts the entries of each kind."""
     query = select(Table.kind, func.count().label("number")).where(_match_live(tenant)).group_by(Table.kind)
     return {row.kind: row.number for row in connection.execute(query)}
 

@@ -22,7 +22,7 @@ _ADDING = {VocabularyKind.SYNONYM, VocabularyKind.ABBREVIATION}
 
 
 def build_key(entry: VocabularyEntry) -> tuple[VocabularyKind, str]:
-    """What an entry is known by: another one of the same key takes its place."""
+    """Returns the key of an entry; another entry with the same key replaces it."""
     return entry.kind, normalize_term(entry.term)
 
 
@@ -66,7 +66,10 @@ class CurrentEntries:
         return None
 
     def _find_chain(self, entry: VocabularyEntry, other: VocabularyEntry, term: str) -> Refusal | None:
-        """Two one-way entries may lead to the same term; from one to the next, nobody can tell what a word finds."""
+        """Returns the refusal of an entry that would form a chain with another one.
+
+        Two one-way entries may lead to the same term; but if one leads to the next, nobody can tell what a word finds.
+        """
         pairs = (entry, other), (other, entry)
         leads = any(_list_heads(one) & _list_ends(two) for one, two in pairs) or bool(
             _list_heads(entry) & _list_heads(other)
@@ -76,7 +79,7 @@ class CurrentEntries:
 
 
 def find_malformed(entry: VocabularyEntry) -> Refusal | None:
-    """Why an entry cannot stand by itself."""
+    """Returns why an entry cannot be accepted whatever the others are; None if it can."""
     own, others = normalize_term(entry.term), list(map(normalize_term, entry.others))
     if not own or (entry.kind is not VocabularyKind.ENTITY and not all(others)):
         return Refusal("empty_term", "词里没有可以检索的字。", entry.term)
@@ -96,7 +99,7 @@ def find_malformed(entry: VocabularyEntry) -> Refusal | None:
 
 
 def _list_searched(entry: VocabularyEntry) -> set[str]:
-    """The words that an entry is about."""
+    """Returns the words that an entry is about."""
     return {normalize_term(entry.term), *(map(normalize_term, entry.others) if entry.kind in _ADDING else ())}
 
 
@@ -115,5 +118,5 @@ def _list_ends(entry: VocabularyEntry) -> set[str]:
 
 
 def search_form(entry: VocabularyEntry) -> str:
-    """What a search of the list looks at."""
+    """Returns the text of an entry that a search of the list looks at."""
     return " ".join(map(fold, (entry.term, *entry.others)))

@@ -48,11 +48,11 @@ class VocabularyService:
         return await self._database.run_in_reader(repository.load_page, tenant, text, kind, limit, offset)
 
     async def count_kinds(self, tenant: str) -> dict[str, int]:
-        """How many entries there are of each kind."""
+        """Counts the entries of each kind."""
         return await self._database.run_in_reader(repository.count_kinds, tenant)
 
     async def list_all(self, tenant: str) -> list[StoredEntry]:
-        """Every entry, by its term."""
+        """Lists every entry, by its term."""
         return await self._database.run_in_reader(repository.load_current, tenant)
 
     async def put(self, tenant: str, entries: Sequence[VocabularyEntry]) -> PutReport:

@@ -41,7 +41,10 @@ class VocabularySuggestion:
 def find_suggestions(
     chunks: Sequence[Chunk], analyzer: Analyzer, asked: Sequence[tuple[str, int]], known: Iterable[str]
 ) -> list[VocabularySuggestion]:
-    """asked: questions that were not answered, and how often; known: terms of the vocabulary, which need none."""
+    """Finds words that the vocabulary may need.
+
+    asked: questions that were not answered, and how often; known: terms of the vocabulary, which are not suggested.
+    """
     known = set(map(normalize_term, known))
     texts = [fold(chunk.indexed_text) for chunk in chunks[:MAX_CHUNKS]]
     found = [

@@ -37,7 +37,9 @@ class Suggestions:
         self._making = asyncio.Lock()
 
     async def get_suggestions(self, tenant: str) -> list[VocabularySuggestion]:
-        """The best of each kind; some seconds of a thread the first time, one tenant after the other."""
+        """Returns the best suggestions of each kind. The first call takes some seconds of a thread, one tenant after
+        the other.
+        """
         snapshot = (await self._index(tenant)).get_snapshot()
         key = tenant, snapshot.revision
         async with self._making:

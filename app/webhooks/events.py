@@ -46,17 +46,17 @@ def emit_event(connection: Connection, tenant: str, event: str, payload: dict[st
 
 
 def get_subject(told: Mapping[str, Any]) -> str:
-    """What the data of an event tells of: `session:ID`, `gap:ID`, or empty."""
+    """Returns what the data of an event is about: `session:ID`, `gap:ID`, or empty."""
     if told.get("session_id"):
         return build_session_subject(told["session_id"])
     return build_gap_subject(told["gap_id"]) if told.get("gap_id") else ""
 
 
 def build_session_subject(session_id: str) -> str:
-    """As `get_subject` says it."""
+    """Returns the subject of a session, as `get_subject` does."""
     return f"session:{session_id}"
 
 
 def build_gap_subject(gap: str) -> str:
-    """As `get_subject` says it."""
+    """Returns the subject of a gap, as `get_subject` does."""
     return f"gap:{gap}"

@@ -48,12 +48,12 @@ class WebhookRepository:
         return True
 
     async def list_all(self, tenant: str) -> list[Subscription]:
-        """All webhooks, the oldest first."""
+        """Lists all webhooks, the oldest first."""
         query = select(*_COLUMNS).where(Webhook.tenant_id == tenant).order_by(Webhook.created_at, Webhook.id)
         return [Subscription(*row) for row in await self._database.fetch(query)]
 
     async def get(self, tenant: str, webhook: str) -> Subscription | None:
-        """The webhook of that id."""
+        """Returns the webhook of that id; None without one."""
         row = await self._database.fetch_first(select(*_COLUMNS).where(_match_webhook(tenant, webhook)))
         return None if row is None else Subscription(*row)
 
@@ -67,7 +67,7 @@ class WebhookRepository:
 
 
 def create_deliveries(connection: Connection, events: Sequence[PendingEvent]) -> None:
-    """Outbox handler: one delivery for every enabled subscription to an event."""
+    """Creates, as an outbox handler, one delivery for every enabled subscription to an event."""
     rows = [row for event in events for row in _build_deliveries(connection, event)]
     if rows:
         added = insert_into(connection, WebhookDelivery)

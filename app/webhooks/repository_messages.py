@@ -44,7 +44,7 @@ def emit_staff_message(connection: Connection, tenant: str, message: dict[str, A
 
 
 def _load_subscribed(connection: Connection, tenants: set[str]) -> set[tuple[str, str]]:
-    """Tenant and event of what anybody is told of."""
+    """Returns tenant and event of all enabled subscriptions."""
     found = connection.execute(_SUBSCRIBED, {"tenants": sorted(tenants)})
     return {(tenant, event) for tenant, events in found for event in events}
 

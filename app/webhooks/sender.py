@@ -68,7 +68,7 @@ class WebhookSender:
             await self._client.aclose()
 
     async def send(self, delivery: Delivery) -> SendResult:
-        """Never raises: what went wrong is in the result."""
+        """Sends a delivery. Never raises: what went wrong is in the result."""
         try:
             async with asyncio.timeout(self._timeout):
                 return await self._send(delivery)
@@ -96,6 +96,6 @@ class WebhookSender:
 
 
 def _request_id(delivery: Delivery) -> dict[str, str]:
-    """The request that caused the event, where one did."""
+    """Returns the header with the id of the request that caused the event, if one did."""
     request_id = json.loads(delivery.body).get("request_id")
     return {"X-Request-ID": request_id} if request_id else {}

@@ -32,8 +32,9 @@ class WebhookService:
     async def create(
         self, tenant: str, url: str, events: Sequence[str], description: str, secret: str = ""
     ) -> Subscription:
-        """Without a secret it gets one. Raises Forbidden for a URL that must not be called, Conflict for one
-        webhook too many.
+        """Creates a webhook; without a secret it gets one.
+
+        Raises Forbidden for a URL that must not be called, Conflict for one webhook too many.
         """
         self._check(url)
         secret = secret or f"whsec_{secrets.token_urlsafe(32)}"
@@ -45,7 +46,7 @@ class WebhookService:
         return made
 
     async def list_all(self, tenant: str) -> list[Subscription]:
-        """All of the tenant's."""
+        """Lists all webhooks of the tenant."""
         return await self._webhooks.list_all(tenant)
 
     async def get(self, tenant: str, webhook: str) -> Subscription:
@@ -81,7 +82,7 @@ class WebhookService:
     async def load_deliveries(
         self, tenant: str, webhook: str, limit: int, state: State | None, event: str = "", offset: int = 0
     ) -> tuple[list[DeliveryRow], int]:
-        """The latest first, and how many there are. Raises NotFound."""
+        """Returns deliveries, the latest first, and their total number. Raises NotFound."""
         await self.get(tenant, webhook)
         return await self._deliveries.load_page(tenant, webhook, limit, state, event, offset)
 

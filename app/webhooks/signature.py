@@ -12,13 +12,15 @@ TIMESTAMP, SIGNATURE = "X-Yingda-Timestamp", "X-Yingda-Signature"
 
 
 def sign_body(secret: str, timestamp: str, body: bytes) -> str:
-    """`sha256=` and 64 hex digits. timestamp: seconds since the epoch."""
+    """Returns the signature of a body: `sha256=` and 64 hex digits. timestamp: seconds since the epoch."""
     digest = hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     return f"sha256={digest}"
 
 
 def build_headers(secret: str, event: str, event_id: str, body: bytes, moment: datetime) -> Mapping[str, str]:
-    """Of one delivery. The event's id is the same on every try: receivers drop what they have by it."""
+    """Builds the headers of a delivery. The event's id is the same on every try, so that receivers drop repetitions by
+    it.
+    """
     timestamp = str(int(moment.timestamp()))
     return {
         "Content-Type": "application/json",

@@ -156,7 +156,9 @@ async def _report_unreachable(opened: Mapping[str, Business]) -> None:
 
 
 def _build_facts(database: BusinessDatabase, offers: Offers, *, shipped: bool) -> BusinessFacts | None:
-    """The shipped offers are those of the sample shop: another company's database has no such members."""
+    """Builds the facts for offers. The shipped offers are those of the sample shop: no other database has
+    such members.
+    """
     from agents.business.facts import BusinessFacts
 
     try:

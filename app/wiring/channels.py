@@ -119,7 +119,7 @@ class StaffAttachments:
 
 
 def open_channel(account: ChannelAccount, client: PlatformClient, tokens: TokenCache) -> Channel:
-    """One account. Raises InvalidConfiguration, which names it and what to write, MissingDependency."""
+    """Opens one account. Raises MissingDependency, and InvalidConfiguration, which names it and what to write."""
     if account.kind not in CHANNELS:
         known = "、".join(CHANNELS)
         raise InvalidConfiguration(f"CHANNELS 里 {account.name} 的 kind={account.kind} 不认识，可用的有 {known}")

@@ -44,7 +44,7 @@ def build_shared_answers(settings: Settings, base: KnowledgeBase, redis: RedisSe
 
 
 def open_news(base: KnowledgeBase, cache: HotCache, redis: RedisServer | None) -> News | None:
-    """What replicas tell each other: the index looks at SQL at once, and answers are forgotten."""
+    """Opens what replicas tell each other: to look for a new revision in SQL, and to forget cached answers."""
     if redis is None or base.indexer is None:
         return None
     wake = base.indexer.wake

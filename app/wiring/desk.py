@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def prove_member(connection: Connection, key: SessionKey, caller: str) -> None:
-    """A conversation turned out to be a member's: the desk and whoever labelled its customer know it."""
+    """Tells the desk, and what labels customers, that a conversation turned out to be a member's."""
     record_member(connection, key, caller)
     merge_into_member(connection, key, caller)
 
@@ -137,7 +137,7 @@ def build_human_desk(
 
 
 def open_relay(signals: Signals, redis: RedisServer | None) -> Broadcast | None:
-    """Between replicas; None where there is one alone."""
+    """Opens the relay of signals between replicas; None if there is only one."""
     if redis is None:
         return None
     relay = Broadcast(redis, "signals", signals.receive_signal)

@@ -175,4 +175,4 @@ def _build_unlimited(settings: Settings, metrics: Metrics) -> RateLimits:
 
 
 def _do_nothing() -> None:
-    """Is told of what changes."""
+    """Ignores a change."""

@@ -33,7 +33,7 @@ class GapCases:
         self._sets = sets
 
     async def add(self, tenant: str, gap_id: str, question: str, faq_id: str) -> None:
-        """The question has to be answered from that entry; in the place of an earlier case of the gap."""
+        """Adds the test that a question is answered from an entry, in place of an earlier case of the gap."""
         kept = await self._sets.get_or_add(tenant, CASES, "补上的知识缺口：每一条都应由补上的精选问答回答")
         expect = Expectation(frozenset({TurnKind.ANSWER}), documents=(faq_id,))
         key = f"gap-{gap_id}"

@@ -93,7 +93,7 @@ class KnowledgeBase:
         return self.generations.default.embedder
 
     async def open_index(self, tenant: str) -> Index:
-        """The tenant's index, at SQL's revision when first opened. Raises IndexUnavailable without the lock."""
+        """Opens the tenant's index, at SQL's revision when first opened. Raises IndexUnavailable without the lock."""
         if self.indexer is None:
             raise IndexUnavailable("another process keeps the index of this DATA_DIR")
         return await self.indexer.index(tenant)
@@ -205,7 +205,7 @@ def build_bin_days(settings: Settings, database: Database) -> Callable[[str], Aw
 
 
 def open_embeddings(settings: Settings, database: Database) -> KeptEmbeddings:
-    """The cache of vectors that is configured. On the event loop."""
+    """Opens the cache of vectors that is configured. On the event loop."""
     if settings.embedding_cache == "database":
         return DatabaseEmbeddingCache(database)
     return SqliteEmbeddingCache(get_embeddings_path(settings))
@@ -217,7 +217,7 @@ def get_embeddings_path(settings: Settings) -> Path:
 
 
 def index_path(settings: Settings) -> Path:
-    """Where the embedded indexes are kept; all of it can be derived again."""
+    """Returns the folder of the embedded indexes, all of which can be derived again."""
     return settings.data_dir / "index"
 
 

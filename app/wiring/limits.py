@@ -19,14 +19,12 @@ from app.settings import Settings
 
 
 def open_counters(redis: RedisServer | None) -> Counters:
-    """Of this process, or with Redis of all replicas."""
-    if redis is None:
-        return MemoryCounters()
-    return RedisCounters(redis, MemoryCounters())
+    """Returns counters for rates: of all replicas with Redis, else of this process alone."""
+    return MemoryCounters() if redis is None else RedisCounters(redis, MemoryCounters())
 
 
 def open_leases(redis: RedisServer | None) -> Leases:
-    """Of this process, or with Redis of all replicas."""
+    """Returns leases on streams and sockets: of all replicas with Redis, else of this process alone."""
     return MemoryLeases() if redis is None else RedisLeases(redis)
 
 
@@ -37,10 +35,18 @@ def open_limits(
     counters: Counters | None = None,
     leases: Leases | None = None,
 ) -> RateLimits:
-    """Rates, and places for a tenant, with one more for another one.
+    """Builds the limits on requests and on concurrent turns from the settings.
 
-    embeddings: how many questions are embedded at once. There are no more places, unless told: whoever has a place must
-    not wait for an embedding behind the others.
+    TURN_SLOTS turns of one tenant compute at once, and one more of another tenant. Where the setting is 0, they are
+    one more than the processors, but with that extra one no more than `embeddings`, so that no turn with a place waits
+    for an embedding.
+
+    Args:
+        settings: Read for the rates, the places and the threshold of urgent messages.
+        metrics: Counts what is refused.
+        embeddings: How many questions the embedder embeds at once.
+        counters: Counts requests; of this process alone where none are given.
+        leases: Counts open streams, sockets and turns; of this process alone where none are given.
     """
     options = LimitOptions(
         key=Rate(settings.rate_per_key),
@@ -66,5 +72,5 @@ def open_limits(
 
 
 def open_attempts(settings: Settings, metrics: Metrics, counters: Counters | None = None) -> Attempts:
-    """Wrong keys and tokens."""
+    """Builds the limit on failed sign-ins: wrong keys and tokens of one address."""
     return Attempts(Rate(settings.sign_in_failures), metrics.sign_in_refused, counters)

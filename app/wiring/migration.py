@@ -73,7 +73,7 @@ async def drop_bases(settings: Settings, tenants: Sequence[str]) -> None:
 
 async def _migrate_base(settings: Settings, base: KnowledgeBase, target: StorePlace, tenant: str) -> MigratedBase:
     generation = await base.generations.get_current(tenant)
-    delta = await base.feed.load_delta(tenant, frozenset(), 0)
+    delta = await base.feed.load_all(tenant)
     vectors = await generation.embedder.embed_passages([chunk.indexed_text for chunk, _ in delta.added])
     change = _build_change(delta, vectors)
     configured = StorePlace(settings.vector_store, settings.vector_server)

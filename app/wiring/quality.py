@@ -133,7 +133,7 @@ async def check_by_server(settings: Settings, tenant: str, document_id: str) -> 
 
 
 async def open_issues(settings: Settings, tenant: str, kind: IssueKind | None, document_id: str) -> list[StoredIssue]:
-    """What the last check found and nobody ignored."""
+    """Lists what the last check found and nobody ignored."""
     async with open_migrated(settings.sql_url) as database:
         filters = IssueFilters(kind, None, IssueState.OPEN, document_id)
         found, _ = await QualityService.load_stored_page(database, tenant, filters, 0, MAX_LISTED)

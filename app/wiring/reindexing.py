@@ -57,8 +57,14 @@ def build_shadow_builder(settings: Settings, base: KnowledgeBase) -> ShadowBuild
 
 
 def build_reindexing(settings: Settings, base: KnowledgeBase, searches: Searches, tenants: Tenants) -> Reindexer:
-    """Builds the reindexing of a server."""
+    """Builds what moves a tenant's index to another embedder while the server answers.
 
+    Args:
+        settings: Say where the index is stored.
+        base: Must have an indexer, as only a process that keeps the index reindexes.
+        searches: Opens a search over the new index.
+        tenants: Answers from the new index once it is complete.
+    """
     assert base.indexer is not None, "a server keeps the index"
     builder = build_shadow_builder(settings, base)
     return Reindexer(builder, base.generations, base.indexer, searches, tenants)
@@ -108,7 +114,7 @@ async def _embed(base: KnowledgeBase, tenants: Sequence[str], embedder: str, pro
     if not tenants:
         return
     used = await base.generations.open_beside(tenants[0], StoredGeneration(-1, resolve_embedder(embedder)))
-    deltas = [await base.feed.load_delta(tenant, frozenset(), 0) for tenant in tenants]
+    deltas = [await base.feed.load_all(tenant) for tenant in tenants]
     done, total = 0, sum(len(delta.added) for delta in deltas)
 
     def report_step(count: int) -> None:

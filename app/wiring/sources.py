@@ -20,7 +20,7 @@ from app.wiring.knowledge import KnowledgeBase
 
 @asynccontextmanager
 async def open_fetcher(settings: Settings) -> AsyncIterator[Fetcher]:
-    """What asks other servers for pages and files, until the end."""
+    """Opens what asks other servers for pages and files, and closes it at the end."""
     async with Fetcher(settings.fetch_policy, settings.fetch_timeout, settings.max_upload_bytes) as fetcher:
         yield fetcher
 
@@ -46,5 +46,5 @@ class SourceSyncParameters(BaseModel):
 
 
 def sync_kind(sources: SourceService) -> JobKind:
-    """The job that syncs a source; when which is due, the sources themselves say."""
+    """Builds the job that syncs a source; the sources themselves say when each is due."""
     return JobKind(KIND, "同步数据来源", sources.sync, parameters=SourceSyncParameters)

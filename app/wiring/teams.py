@@ -50,7 +50,7 @@ class Teams:
     def build(
         self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile, tuned: TunedSettings
     ) -> TenantParts:
-        """The parts of a tenant whose knowledge base is open, by its parameters."""
+        """Builds the parts of a tenant whose knowledge base is open, by its parameters."""
         analyzer, prompts = retriever.analyzer, self.models.library.get_current()
         models = self.models.for_tenant(tenant, prompts)
         generation, business = retriever.generation, self.businesses.get(tenant)
@@ -136,7 +136,7 @@ class Teams:
         return ClaimObjections(reader, lambda: self.claim_reader.calibration) if reader else None
 
     def _read(self, search: CalibratedSearch, models: LanguageModels, settings: Settings) -> Searcher:
-        """The search with a model in its gate, where one judges passages."""
+        """Returns the search with a model in its gate, if one judges passages."""
         reader = models.build_reader()
         if reader is None:
             return search

@@ -14,7 +14,7 @@ from app.telemetry.service import Receiver, Telemetry, TelemetryOptions, open_te
 
 @asynccontextmanager
 async def open_tracing(settings: Settings, library: PromptLibrary) -> AsyncIterator[Telemetry | None]:
-    """A collector, Langfuse, both or none. library: whose prompts Langfuse gets."""
+    """Opens a collector, Langfuse, both or none. library: whose prompts Langfuse gets."""
     langfuse = build_langfuse_options(settings)
     receivers = [langfuse.receiver] if langfuse is not None else []
     if endpoint := settings.otel_exporter_otlp_endpoint:

@@ -56,7 +56,7 @@ class CalibrationStore(Protocol):
     """Keeps calibrations between starts; `key` says what else the fit depends on."""
 
     async def load(self, scorer: str, key: str) -> tuple[int, CalibrationMap] | None:
-        """The last one saved, with the revision that it was fitted on."""
+        """Loads the calibration saved last, with the revision that it was fitted on; None without one."""
 
     async def save(self, scorer: str, key: str, revision: int, calibration: CalibrationMap) -> None:
         """Replaces it."""
@@ -207,7 +207,7 @@ class Calibrator:
             if snapshot.revision == self._revisions[scorer.kind] or not len(snapshot):
                 return
             if scorer is not self._retriever.scorers.keywords and not has_vectors(snapshot):
-                return  # whoever gives the index its vectors asks again
+                return  # asked for again once the index has its vectors
             with enter_span(NOTHING):  # its hundreds of searches are no part of the turn that happens to wait for it
                 calibration = await self._fit_scorer(snapshot, scorer)
             self._retriever.set_calibration(calibration)

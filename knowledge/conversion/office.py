@@ -99,13 +99,13 @@ class OfficeConverter:
         await asyncio.gather(*work, return_exceptions=True)
 
     async def _convert_in_folder(self, name: str, content: bytes, before: str, after: str) -> bytes:
-        place = await asyncio.to_thread(_create_workplace, content, before)
-        folder = Path(place.name)
+        workplace = await asyncio.to_thread(_create_workplace, content, before)
+        folder = Path(workplace.name)
         try:
             await self._run_process(name, folder, before, after)
             return await asyncio.to_thread(self._read_result, name, folder / "out" / f"document{after}")
         finally:
-            await asyncio.shield(asyncio.to_thread(place.cleanup))
+            await asyncio.shield(asyncio.to_thread(workplace.cleanup))
 
     async def _run_process(self, name: str, folder: Path, before: str, after: str) -> None:
         process = await self._start_process(folder, before, after)
@@ -166,10 +166,10 @@ def _create_workplace(content: bytes, suffix: str) -> TemporaryDirectory[str]:
 
 def _remove_leftovers() -> None:
     """Deletes what a server that was killed left of a customer's file."""
-    for left in Path(gettempdir()).glob(f"{_PREFIX}*"):
+    for folder in Path(gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # another server was first
-            if left.stat().st_mtime < time.time() - _LEFT_SECONDS:
-                shutil.rmtree(left, ignore_errors=True)
+            if folder.stat().st_mtime < time.time() - _LEFT_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _build_filter_option(suffix: str) -> tuple[str, ...]:
@@ -178,8 +178,8 @@ def _build_filter_option(suffix: str) -> tuple[str, ...]:
 
 def _build_environment(folder: Path) -> dict[str, str]:
     """Returns the complete environment of the program: nothing of the server's is handed on."""
-    place = str(folder)
-    return {"PATH": os.defpath, "HOME": place, "TMPDIR": place, "OSL_SOCKET_PATH": place, "LANG": "C.UTF-8"}
+    home = str(folder)
+    return {"PATH": os.defpath, "HOME": home, "TMPDIR": home, "OSL_SOCKET_PATH": home, "LANG": "C.UTF-8"}
 
 
 def _kill_group(process: Process) -> None:

@@ -59,8 +59,8 @@ class UnigramTokenizer:
                 best[start + 1], begins[start + 1] = reached + self._unknown_score, start
                 ids[start + 1] = self._unknown
         found = []
-        place = length
-        while place:
-            found.append(ids[place])
-            place = begins[place]
+        position = length
+        while position:
+            found.append(ids[position])
+            position = begins[position]
         return found[::-1]

@@ -17,4 +17,4 @@ class OpenAIEmbedder(RemoteEmbedder):
     def _request_vectors(self, texts: list[str], patience: AnswerTime) -> list[Any]:
         body = {"model": self._endpoint.model, "input": texts, "encoding_format": "float"}
         rows = {item["index"]: item["embedding"] for item in self._server.post("/embeddings", body, patience)["data"]}
-        return [rows[place] for place in range(len(rows))]
+        return [rows[index] for index in range(len(rows))]

@@ -49,7 +49,7 @@ def list_cutoffs(probabilities: Probabilities, step: float = 0.01) -> list[Cutof
         raise InvalidConfiguration(
             "评测集里要既有能回答的问题，也有不能回答的问题（queries_unanswerable.jsonl，或 --out-of-domain）"
         )
-    thresholds = (round(place * step, 4) for place in range(round(1 / step) + 1))
+    thresholds = (round(number * step, 4) for number in range(round(1 / step) + 1))
     return [
         Cutoff(threshold, float((answerable < threshold).mean()), float((open_ones >= threshold).mean()))
         for threshold in thresholds

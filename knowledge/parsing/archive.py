@@ -76,8 +76,8 @@ def _measure_inflated(content: bytes, start: int) -> Iterator[int]:
         zlib.error: If there is none.
     """
     stream = zlib.decompressobj()
-    for place in range(start, len(content), _STEP):
-        packed = content[place : place + _STEP]
+    for start_of_part in range(start, len(content), _STEP):
+        packed = content[start_of_part : start_of_part + _STEP]
         while packed and not stream.eof:
             yield len(stream.decompress(packed, _STEP))
             packed = stream.unconsumed_tail

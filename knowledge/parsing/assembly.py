@@ -264,11 +264,11 @@ class _Assembly:
 
     def _add_row(self, row: FaqPair | FaqColumnsUsed | Notice) -> None:
         if isinstance(row, Notice):
-            place = f"「{self._path[-1][1]}」" if self._path else ""
-            self._notices[replace(row, message=place + row.message)] = None
+            section = f"「{self._path[-1][1]}」" if self._path else ""
+            self._notices[replace(row, message=section + row.message)] = None
             return
         if isinstance(row, FaqColumnsUsed):
-            self._columns_found |= row.asked
+            self._columns_found |= row.requested
             self._notices[_report_columns(row, self._path[-1][1] if self._path else "")] = None
             return
         self._count_row()
@@ -306,8 +306,8 @@ def _split_items(text: TextPiece) -> Iterator[TextPiece]:
         )
 
 
-def _report_columns(row: FaqColumnsUsed, place: str) -> Notice:
-    where = f"「{place}」的表格" if place else "表格"
+def _report_columns(row: FaqColumnsUsed, section: str) -> Notice:
+    where = f"「{section}」的表格" if section else "表格"
     left_out = f"；没有读取的列：{'、'.join(row.left_out)}" if row.left_out else ""
     return Notice(
         NoticeCode.FAQ_COLUMNS, f"{where}按问答读取：问题取「{row.question}」列，答案取「{row.answer}」列{left_out}"

@@ -169,9 +169,9 @@ def _has_unit(part: str) -> bool:
 
 def _is_off_page(style: Declarations, size: float) -> bool:
     moved = style.get("position") in ("absolute", "fixed", "relative", "sticky")
-    places = ["text-indent", "margin-left", "margin-top", *(("left", "top", "right", "bottom") if moved else ())]
-    for place in places:
-        length = _read_pixels(style.get(place, ""), size, _OFF_PAGE)
+    offsets = ["text-indent", "margin-left", "margin-top", *(("left", "top", "right", "bottom") if moved else ())]
+    for offset in offsets:
+        length = _read_pixels(style.get(offset, ""), size, _OFF_PAGE)
         if length is not None and (length <= -_OFF_PAGE or length >= _FAR):
             return True
     if style.get("text-indent") == "100%" and style.get("overflow") == "hidden":

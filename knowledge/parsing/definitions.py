@@ -18,8 +18,8 @@ _HELD = (BlockKind.PARAGRAPH, BlockKind.ITEM)
 
 def build_entry(question: str, answer: Sequence[Piece]) -> AskedEntry | None:
     """Builds the entry of a question and an answer that an entry can hold; None for anything else."""
-    held = [piece for piece in answer if isinstance(piece, TextPiece | ParsedTable | Box)]
-    return AskedEntry(question, held) if _ASKS.search(question) and held and len(held) == len(answer) else None
+    pieces = [piece for piece in answer if isinstance(piece, TextPiece | ParsedTable | Box)]
+    return AskedEntry(question, pieces) if _ASKS.search(question) and pieces and len(pieces) == len(answer) else None
 
 
 def build_bold_line(text: str) -> list[TextPiece]:
@@ -27,19 +27,19 @@ def build_bold_line(text: str) -> list[TextPiece]:
     return [TextPiece(text, markdown=f"**{text}**")] if text else []
 
 
-def build_definition(term: str, said: Sequence[Piece]) -> Iterator[Piece]:
+def build_definition(term: str, definitions: Sequence[Piece]) -> Iterator[Piece]:
     """Yields a term with its definitions as one block, or a question as an entry.
 
     What is too long, or contains a table or code, is put below its term instead.
     """
     if not term:
-        yield from said
+        yield from definitions
         return
-    texts = [piece for piece in said if isinstance(piece, TextPiece) and piece.kind in _HELD]
+    texts = [piece for piece in definitions if isinstance(piece, TextPiece) and piece.kind in _HELD]
     size = sum(len(piece.text) for piece in texts)
-    if entry := build_entry(term, said):
+    if entry := build_entry(term, definitions):
         yield entry
-    elif texts and len(texts) == len(said) and size <= MAX_DEFINITION:
+    elif texts and len(texts) == len(definitions) and size <= MAX_DEFINITION:
         name = term.rstrip("：: ")
         short = size <= MAX_LINE and not any(piece.kind is BlockKind.ITEM or "。" in piece.text for piece in texts)
         lines = ("；" if short else "\n").join("  " * piece.level + piece.text for piece in texts)
@@ -47,4 +47,4 @@ def build_definition(term: str, said: Sequence[Piece]) -> Iterator[Piece]:
         yield TextPiece(f"{name}：{gap}{lines}", kind=BlockKind.FIELD, label=name)
     else:
         yield from build_bold_line(term)
-        yield from said
+        yield from definitions

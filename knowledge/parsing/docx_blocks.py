@@ -50,14 +50,14 @@ def join_blocks(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 def _join_definitions(texts: Iterable[TextPiece]) -> Iterator[Piece]:
     """Joins terms, which have a label, with the definitions that follow each of them."""
-    term, said = "", list[TextPiece]()
+    term, definitions = "", list[TextPiece]()
     for text in texts:
         if text.label:
-            yield from build_definition(term, said)
-            term, said = text.text, []
+            yield from build_definition(term, definitions)
+            term, definitions = text.text, []
         else:
-            said.append(replace(text, kind=BlockKind.PARAGRAPH))
-    yield from build_definition(term, said)
+            definitions.append(replace(text, kind=BlockKind.PARAGRAPH))
+    yield from build_definition(term, definitions)
 
 
 def _add_caption(caption: TextPiece | None, piece: Piece) -> Iterator[Piece]:

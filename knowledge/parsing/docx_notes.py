@@ -58,8 +58,8 @@ class Notes:
         self._section += 1
 
     def _get_start(self, kind: str) -> int:
-        said = self._read_property(kind, "numStart", "1")
-        return int(said) if said.isdecimal() else 1
+        written = self._read_property(kind, "numStart", "1")
+        return int(written) if written.isdecimal() else 1
 
     def _read_property(self, kind: str, name: str, default: str) -> str:
         """Returns a property of notes from the section, else from the document."""

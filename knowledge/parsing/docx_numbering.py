@@ -167,8 +167,8 @@ def _format_marker(found: _List, level: int, reached: Mapping[int, int]) -> str:
     if shape.form == "bullet":
         return shape.text.strip() if _is_word(shape.text) else BULLET
 
-    def format_place(place: re.Match[str]) -> str:
-        depth = int(place[1]) - 1
+    def format_place(placeholder: re.Match[str]) -> str:
+        depth = int(placeholder[1]) - 1
         if depth > level:
             return ""
         form = found.levels.get(depth, _Level()).form

@@ -221,5 +221,5 @@ def _read_form_field(field_character: Any) -> str:
         return ""
     entries = [entry.get(_VAL) or "" for entry in choices.iterfind(qn("w:listEntry"))]
     chosen = choices.find(qn("w:result"))
-    place = chosen.get(_VAL) or "0" if chosen is not None else "0"
-    return entries[int(place)] if place.isdecimal() and int(place) < len(entries) else ""
+    number = chosen.get(_VAL) or "0" if chosen is not None else "0"
+    return entries[int(number)] if number.isdecimal() and int(number) < len(entries) else ""

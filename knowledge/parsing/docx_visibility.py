@@ -39,8 +39,8 @@ class _Ink:
 
     def override_with(self, nearer: _Ink) -> _Ink:
         """Returns the look with the properties of a nearer style in place of these."""
-        said = {field.name: value for field in fields(nearer) if (value := getattr(nearer, field.name)) is not None}
-        return replace(self, **said)
+        stated = {field.name: value for field in fields(nearer) if (value := getattr(nearer, field.name)) is not None}
+        return replace(self, **stated)
 
 
 class Visibility:
@@ -82,9 +82,9 @@ class Visibility:
         """Returns whether a paragraph or its frame is moved out of the page."""
         indent = paragraph.find(f"{qn('w:pPr')}/{qn('w:ind')}")
         frame = paragraph.find(f"{qn('w:pPr')}/{qn('w:framePr')}")
-        places = [indent.get(qn(f"w:{name}")) for name in ("left", "start", "firstLine")] if indent is not None else []
-        places += [frame.get(qn(f"w:{name}")) for name in ("x", "y")] if frame is not None else []
-        return any(not _FAR_LEFT < _parse_integer(place, 0) < _FAR_RIGHT for place in places)
+        offsets = [indent.get(qn(f"w:{name}")) for name in ("left", "start", "firstLine")] if indent is not None else []
+        offsets += [frame.get(qn(f"w:{name}")) for name in ("x", "y")] if frame is not None else []
+        return any(not _FAR_LEFT < _parse_integer(offset, 0) < _FAR_RIGHT for offset in offsets)
 
     def _get_paragraph_ink(self, paragraph: Any) -> _Ink:
         style = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}") if paragraph is not None else None

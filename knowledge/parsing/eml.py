@@ -46,11 +46,11 @@ class EmlParser(Parser):
         if not depth:
             yield Title(_read_header(message, "subject"))
         attached = [part for part in message.iter_attachments() if isinstance(part, MIMEPart)]
-        said = [f"{label}：{text}" for name, label in _HEADERS.items() if (text := _read_header(message, name))]
+        lines = [f"{label}：{text}" for name, label in _HEADERS.items() if (text := _read_header(message, name))]
         body = message.get_body(("html", "plain"))
         found = self._read_body(source, body) if body is not None else None
-        if said and (found or depth or attached):
-            yield TextPiece("；".join(said))
+        if lines and (found or depth or attached):
+            yield TextPiece("；".join(lines))
         if found:
             yield Enclosed("", found)
         for part in attached:

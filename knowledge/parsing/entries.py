@@ -71,18 +71,18 @@ def extract_entries(blocks: Sequence[Block], faqs: Sequence[FaqPair]) -> tuple[t
             found += _find_section_entries(blocks, section)
     inside = [pair.after for pair in faqs]
     found = sorted(
-        (one for one in found if not any(one.start < place < one.end for place in inside)), key=lambda one: one.start
+        (one for one in found if not any(one.start < index < one.end for index in inside)), key=lambda one: one.start
     )
     if not found:
         return tuple(blocks), tuple(faqs)
-    gone = {place for one in found for place in range(one.start, one.end)}
+    gone = {index for one in found for index in range(one.start, one.end)}
     kept_before = [0]
-    for place in range(len(blocks)):
-        kept_before.append(kept_before[-1] + (place not in gone))
+    for index in range(len(blocks)):
+        kept_before.append(kept_before[-1] + (index not in gone))
     placed = [(pair.after, pair) for pair in faqs] + [(one.start, one.pair) for one in found]
     placed.sort(key=lambda one: one[0])
-    entries = tuple(replace(pair, after=kept_before[place]) for place, pair in placed)
-    return tuple(block for place, block in enumerate(blocks) if place not in gone), entries
+    entries = tuple(replace(pair, after=kept_before[index]) for index, pair in placed)
+    return tuple(block for index, block in enumerate(blocks) if index not in gone), entries
 
 
 def _list_sections(blocks: Sequence[Block]) -> list[_Section]:
@@ -122,9 +122,9 @@ def _find_heading_entries(blocks: Sequence[Block], sections: Sequence[_Section])
 
 
 def _find_section_entries(blocks: Sequence[Block], section: _Section) -> list[_FoundEntry]:
-    openings = [(place, begun) for place in range(section.start, section.end) if (begun := find_opening(blocks[place]))]
+    openings = [(index, begun) for index in range(section.start, section.end) if (begun := find_opening(blocks[index]))]
     for mark in QuestionMark:
-        places = [(place, begun) for place, begun in openings if begun.mark is mark]
+        places = [(index, begun) for index, begun in openings if begun.mark is mark]
         found, unanswered, named = _find_answers(blocks, places, section)
         several = len(found) >= _SEVERAL or (mark is QuestionMark.NAMED and named)
         if found and several and unanswered <= len(found):
@@ -140,30 +140,30 @@ def _find_answers(
     questions: list[str] = []
     begins = unanswered = most = 0
     named = False
-    ends = [place for place, _ in places[1:]] + [section.end]
-    for (place, asked), end in zip(places, ends, strict=False):
-        begins = begins if questions else place
-        questions.append(asked.question)
-        body = blocks[place + 1 : end]
+    ends = [index for index, _ in places[1:]] + [section.end]
+    for (index, opening), end in zip(places, ends, strict=False):
+        begins = begins if questions else index
+        questions.append(opening.question)
+        body = blocks[index + 1 : end]
         if end == section.end:
-            body = _limit_answer(body, max(most, 0 if asked.rest else 1))
-        answer = [*_build_rest(asked, blocks[place]), *body]
-        if not answer or (not asked.rest and _is_next_item(blocks[place], body[0])):
-            if asked.mark is not QuestionMark.NAMED or end == section.end:
+            body = _limit_answer(body, max(most, 0 if opening.rest else 1))
+        answer = [*_build_rest(opening, blocks[index]), *body]
+        if not answer or (not opening.rest and _is_next_item(blocks[index], body[0])):
+            if opening.mark is not QuestionMark.NAMED or end == section.end:
                 unanswered += 1
                 questions = []
             continue
         most = max(most, len(list(_group_units(body))))
-        named = named or asked.answered or is_answer(answer[0].text)
+        named = named or opening.answered or is_answer(answer[0].text)
         pair = _build_pair(tuple(questions), answer, section.path, blocks[begins].page)
         questions = []
         if pair:
-            found.append(_FoundEntry(begins, place + 1 + len(body), pair))
+            found.append(_FoundEntry(begins, index + 1 + len(body), pair))
     return found, unanswered, named
 
 
-def _build_rest(asked: QuestionOpening, block: Block) -> list[Block]:
-    return [Block(asked.rest, page=block.page)] if asked.rest else []
+def _build_rest(opening: QuestionOpening, block: Block) -> list[Block]:
+    return [Block(opening.rest, page=block.page)] if opening.rest else []
 
 
 def _is_next_item(question: Block, following: Block) -> bool:
@@ -198,11 +198,11 @@ def _build_pair(questions: Path, answer: Sequence[Block], path: Path, page: int 
     shallow = min((block.level for block in answer), default=0)
     indent = min((len(block.text) - len(block.text.lstrip(" ")) for block in answer), default=0)
     blocks = [_remove_indent(block, indent, shallow) for block in answer]
-    said = strip_answer(blocks[0].text)
-    if not said.strip():
+    first_text = strip_answer(blocks[0].text)
+    if not first_text.strip():
         blocks = blocks[1:]
-    elif said != blocks[0].text:
-        blocks[0] = replace(blocks[0], text=said, marker="", markdown="")
+    elif first_text != blocks[0].text:
+        blocks[0] = replace(blocks[0], text=first_text, marker="", markdown="")
     text = "\n".join(block.text for block in blocks)
     if not text.strip() or len(text) > _MAX_ANSWER:
         return None

@@ -121,15 +121,20 @@ def find_by_content(names: Row, body: Sequence[Row]) -> ColumnPlaces | None:
     question = named.get("question", _find_question_column(columns, named))
     if question is None or question >= width:
         return None
-    said = [
+    answers = [
         column
         for column, cells in enumerate(columns)
         if column not in (question, named.get("variants"), named.get("category"))
         and len(cells) >= _MOSTLY * len(body)
         and median(map(len, cells)) >= _SUBSTANCE
     ]
-    answer = named.get("answer", said[0] if len(said) == 1 else None)
-    if answer is None or answer >= width or set(said) - {answer} or _measure_question_share(columns[answer]) > _SPARSE:
+    answer = named.get("answer", answers[0] if len(answers) == 1 else None)
+    if (
+        answer is None
+        or answer >= width
+        or set(answers) - {answer}
+        or _measure_question_share(columns[answer]) > _SPARSE
+    ):
         return None
     if "question" in named and "answer" not in named and _measure_question_share(columns[question]) < _SPARSE:
         return None  # 问题 may be a fault or a topic
@@ -177,7 +182,7 @@ def _build_places(found: dict[str, int]) -> ColumnPlaces | None:
         return None
     others = {found["question"], found["answer"]}
     variants, category = (
-        place if (place := found.get(role)) not in others else None for role in ("variants", "category")
+        column if (column := found.get(role)) not in others else None for role in ("variants", "category")
     )
     return ColumnPlaces(found["question"], found["answer"], variants, category)
 

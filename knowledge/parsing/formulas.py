@@ -162,10 +162,10 @@ def _is_bracketed(text: str) -> bool:
     if not closing or not text.endswith(closing):
         return False
     depth = 0
-    for place, letter in enumerate(text):
+    for index, letter in enumerate(text):
         depth += (letter == text[0]) - (letter == closing)
         if depth == 0:
-            return place == len(text) - 1
+            return index == len(text) - 1
     return False
 
 

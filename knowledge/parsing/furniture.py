@@ -80,8 +80,8 @@ def remove_furniture(article: LexborNode) -> None:
                 above = above and not says.titles
             child = child.next
     gone = [words[node.mem_id] for node in found]
-    left = whole.all - sum(each.all for each in gone)
-    if left >= _LEAST * whole.all or whole.sentences > sum(each.sentences for each in gone):
+    remaining = whole.all - sum(each.all for each in gone)
+    if remaining >= _LEAST * whole.all or whole.sentences > sum(each.sentences for each in gone):
         for node in found:
             node.decompose()
 

@@ -41,11 +41,11 @@ class HtmlParser(Parser):
 
 def _build_notices(revealed: int, left_out: int) -> Iterator[Notice]:
     if revealed:
-        told = f"网页的正文（{revealed} 字）要等脚本运行后才显示，已照常读取"
-        yield Notice(NoticeCode.HIDDEN_READ, told, characters=revealed)
+        text = f"网页的正文（{revealed} 字）要等脚本运行后才显示，已照常读取"
+        yield Notice(NoticeCode.HIDDEN_READ, text, characters=revealed)
     if left_out:
-        told = f"网页的导航、页脚等正文以外的文字（{left_out} 字）没有读取"
-        yield Notice(NoticeCode.LEFT_OUT, told, part="导航与页脚", characters=left_out)
+        text = f"网页的导航、页脚等正文以外的文字（{left_out} 字）没有读取"
+        yield Notice(NoticeCode.LEFT_OUT, text, part="导航与页脚", characters=left_out)
 
 
 def _decode_page(name: str, content: bytes) -> str:
@@ -53,18 +53,17 @@ def _decode_page(name: str, content: bytes) -> str:
     return decode(name, content, charset.group(1).decode("ascii") if charset else "")
 
 
-def parse_page(name: str, content: bytes, *, hidden: bool = False) -> LexborHTMLParser:
-    """Parses a page of any encoding into a tree.
+def parse_page(name: str, content: bytes) -> LexborHTMLParser:
+    """Parses a page of any encoding into a tree, with what the page does not show.
 
     Args:
         name: Name of the file.
         content: The page.
-        hidden: See `parse_tree`.
 
     Raises:
         HostileDocument, WrongEncoding: If it cannot be read safely.
     """
-    return markup.parse_tree(name, _decode_page(name, content), hidden=hidden)
+    return markup.parse_tree(name, _decode_page(name, content), hidden=True)
 
 
 def _find_article(tree: LexborHTMLParser) -> LexborNode | None:

@@ -50,8 +50,8 @@ def _parse_text(name: str, text: str) -> Any:
             try:
                 values.append(_load_value(line))
             except json.JSONDecodeError as error:
-                place = (whole.lineno, whole.colno) if len(values) < 2 else (number, error.colno)
-                raise BrokenDocument(name, "不是正确的 JSON：第 {} 行第 {} 个字处有误".format(*place)) from error
+                location = (whole.lineno, whole.colno) if len(values) < 2 else (number, error.colno)
+                raise BrokenDocument(name, "不是正确的 JSON：第 {} 行第 {} 个字处有误".format(*location)) from error
         return values
 
 

@@ -39,7 +39,7 @@ def read_page_links(name: str, content: bytes) -> PageLinks:
     from knowledge.parsing.html import parse_page
 
     try:
-        return _collect_links(parse_page(name, content, hidden=True))
+        return _collect_links(parse_page(name, content))
     except (KnowledgeError, MemoryError):
         raise
     except Exception as error:  # a library may raise anything on a broken page; the caller knows one reaction
@@ -47,7 +47,7 @@ def read_page_links(name: str, content: bytes) -> PageLinks:
 
 
 def _collect_links(tree: LexborHTMLParser) -> PageLinks:
-    told = {
+    targets = {
         word.strip() for node in tree.css("meta[name=robots i], meta[name=yingdabot i]") for word in _split_words(node)
     }
     links: dict[str, None] = {}
@@ -62,8 +62,8 @@ def _collect_links(tree: LexborHTMLParser) -> PageLinks:
         tuple(links),
         _read_attribute(tree, "base[href]"),
         _read_attribute(tree, "link[rel=canonical i][href]"),
-        index=not told & {"noindex", "none"},
-        follow=not told & {"nofollow", "none"},
+        index=not targets & {"noindex", "none"},
+        follow=not targets & {"nofollow", "none"},
     )
 
 

@@ -78,8 +78,8 @@ def is_comparison(state: StateBlock, line: int) -> bool:
     text = get_line(state, line)
     if _COMPARED.match(text) or _DEEP.match(text):
         return True
-    around = (near for near in (line - 1, line + 1) if 0 <= near < state.lineMax)
-    return bool(_FIGURE.match(text)) and not any(get_line(state, near).startswith(">") for near in around)
+    around = (neighbour for neighbour in (line - 1, line + 1) if 0 <= neighbour < state.lineMax)
+    return bool(_FIGURE.match(text)) and not any(get_line(state, neighbour).startswith(">") for neighbour in around)
 
 
 def is_no_definition(state: StateBlock, line: int) -> bool:
@@ -322,5 +322,5 @@ def _find_tag_end(state: StateBlock, start: int, end: int, name: str) -> int | N
                 lines.setdefault(found["name"].lower(), []).append(line)
         state.env["tags"] = lines
     ends: list[int] = state.env["tags"].get(name, [])
-    place = bisect_right(ends, start)
-    return ends[place] if place < len(ends) and ends[place] < end else None
+    index = bisect_right(ends, start)
+    return ends[index] if index < len(ends) and ends[index] < end else None

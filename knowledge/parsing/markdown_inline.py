@@ -42,7 +42,11 @@ def parse_delimiters(state: StateInline, silent: bool) -> bool:
 
 
 def parse_tildes(state: StateInline, silent: bool) -> bool:
-    """Inline rule: takes tildes that strike nothing out: a single one, three and more, two between figures."""
+    """Inline rule of markdown-it: reads a run of tildes as text where it does not strike anything out.
+
+    That is a single tilde, three or more, and two between digits (3~~5). Returns whether the rule applied, in which
+    case the parser's position is behind the run.
+    """
     if silent or state.src[state.pos] != "~":
         return False
     end = state.pos
@@ -128,8 +132,8 @@ def _can_close(text: str, start: int, end: int) -> bool:
     return not (_is_word(after) or "#" in (before, after) or (after == "." and _is_word(next_one)))
 
 
-def _get_character(text: str, place: int) -> str:
-    return text[place] if 0 <= place < len(text) else " "
+def _get_character(text: str, position: int) -> str:
+    return text[position] if 0 <= position < len(text) else " "
 
 
 def _is_space(character: str) -> bool:

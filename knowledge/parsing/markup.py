@@ -134,11 +134,11 @@ class _TreeReader:
         title = self._find_box_title(node) if kind is BlockKind.NOTE else ""
         found = list(self.walk(node))
         flat = [inner for piece in found for inner in _unwrap_box(piece)]
-        held = [piece for piece in flat if isinstance(piece, TextPiece | ParsedTable)]
+        pieces = [piece for piece in flat if isinstance(piece, TextPiece | ParsedTable)]
         if entry := build_entry(title, flat):
             yield entry
-        elif (held or title) and len(held) == len(flat):
-            yield Box(kind, held, label, title)
+        elif (pieces or title) and len(pieces) == len(flat):
+            yield Box(kind, pieces, label, title)
         else:
             yield from build_bold_line(title)
             yield from found
@@ -170,19 +170,19 @@ class _TreeReader:
     def _read_definitions(self, node: LexborNode) -> Iterator[Piece]:
         """Yields terms with their definitions."""
         term = ""
-        said: list[Piece] = []
+        definitions: list[Piece] = []
         for child in _list_parts(node):
             if child.tag == "dd":
-                said += self.walk(child)
+                definitions += self.walk(child)
                 continue
-            if term and not said and child.tag == "dt":
+            if term and not definitions and child.tag == "dt":
                 term = f"{term}、{self._read_flat(child)}"
                 continue
-            yield from build_definition(term, said)
-            term, said = (self._read_flat(child), []) if child.tag == "dt" else ("", [])
+            yield from build_definition(term, definitions)
+            term, definitions = (self._read_flat(child), []) if child.tag == "dt" else ("", [])
             if child.tag != "dt":
                 yield from self._read_block(child, child.tag or "")
-        yield from build_definition(term, said)
+        yield from build_definition(term, definitions)
 
     def _read_list(self, node: LexborNode, level: int) -> Iterator[Piece]:
         """Yields items with their visible markers; other contents of an item are one level deeper."""
@@ -200,22 +200,22 @@ class _TreeReader:
 
     def _read_item(self, item: LexborNode, level: int, marker: str) -> Iterator[Piece]:
         """Yields an item; its paragraphs are one block up to a list, a table or code."""
-        held: list[TextPiece] = []
+        texts: list[TextPiece] = []
         begun = False
 
         def flush_text() -> Iterator[TextPiece]:
             nonlocal begun
-            if held:
-                yield _join_texts(held, level + 1) if begun else _add_marker(marker, _join_texts(held), level)
+            if texts:
+                yield _join_texts(texts, level + 1) if begun else _add_marker(marker, _join_texts(texts), level)
                 begun = True
-                held.clear()
+                texts.clear()
 
         for piece in self.walk(item, level + 1):
             if isinstance(piece, Heading | Title):
-                held.append(TextPiece(piece.text))
+                texts.append(TextPiece(piece.text))
             elif isinstance(piece, TextPiece) and piece.kind is BlockKind.PARAGRAPH and not piece.level:
-                held.append(piece)
-            elif not begun and not held and isinstance(piece, TextPiece) and piece.kind is BlockKind.ITEM:
+                texts.append(piece)
+            elif not begun and not texts and isinstance(piece, TextPiece) and piece.kind is BlockKind.ITEM:
                 begun = True  # 2026. 5. 1 起: an item that begins with another one
                 yield _add_marker(marker, replace(piece, level=0), level)
             else:
@@ -282,10 +282,10 @@ def _unwrap_box(piece: Piece) -> Iterator[Piece]:
         yield piece
 
 
-def _join_texts(held: list[TextPiece], level: int = 0) -> TextPiece:
+def _join_texts(texts: list[TextPiece], level: int = 0) -> TextPiece:
     """Joins the paragraphs of an item as lines."""
-    markdown = "\n".join(text.markdown or text.text for text in held) if any(text.markdown for text in held) else ""
-    return TextPiece("\n".join(text.text for text in held), level=level, markdown=markdown)
+    markdown = "\n".join(text.markdown or text.text for text in texts) if any(text.markdown for text in texts) else ""
+    return TextPiece("\n".join(text.text for text in texts), level=level, markdown=markdown)
 
 
 def _add_marker(marker: str, text: TextPiece, level: int) -> TextPiece:

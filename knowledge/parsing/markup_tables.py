@@ -71,9 +71,9 @@ def _expand_cells(
 def _fill_pending(line: list[str], pending: dict[int, tuple[int, str]]) -> None:
     """Fills the columns at the end of `line` that cells of earlier rows still cover."""
     while (column := len(line)) in pending:
-        left, text = pending.pop(column)
-        if left > 1:
-            pending[column] = (left - 1, text)
+        remaining, text = pending.pop(column)
+        if remaining > 1:
+            pending[column] = (remaining - 1, text)
         line.append(text)
 
 

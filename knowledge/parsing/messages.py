@@ -50,24 +50,26 @@ def _find_speakers(lines: Sequence[str], openings: Sequence[_Opening | None]) ->
     """Returns who speaks, and whether with a time; empty if nobody does."""
     filled = sum(1 for line in lines if line.strip() and not _STAMP.fullmatch(line.strip()))
     for stamped in (True, False):
-        said = [opening for opening in openings if opening and opening.stamped == stamped]
-        counts = Counter(opening.speaker for opening in said)
+        utterances = [opening for opening in openings if opening and opening.stamped == stamped]
+        counts = Counter(opening.speaker for opening in utterances)
         if not stamped:  # a name that comes once may be the word before any colon
-            said = [opening for opening in said if counts[opening.speaker] > 1 and opening.text]
-            counts = Counter(opening.speaker for opening in said)
-        if len(said) < _LEAST or len(counts) < 2 or len(counts) * _MESSAGES_EACH > len(said):
+            utterances = [opening for opening in utterances if counts[opening.speaker] > 1 and opening.text]
+            counts = Counter(opening.speaker for opening in utterances)
+        if len(utterances) < _LEAST or len(counts) < 2 or len(counts) * _MESSAGES_EACH > len(utterances):
             continue
-        if len(said) >= (_DENSE if stamped else _MOSTLY) * filled and (stamped or _is_talk(said)):
+        if len(utterances) >= (_DENSE if stamped else _MOSTLY) * filled and (stamped or _is_talk(utterances)):
             return frozenset((name, stamped) for name in counts)
     return frozenset()
 
 
-def _is_talk(said: Sequence[_Opening]) -> bool:
+def _is_talk(openings: Sequence[_Opening]) -> bool:
     """Returns whether people take turns and speak in sentences, which fields of a record do not."""
-    if len({opening.speaker for opening in said}) > _MAX_SPEAKERS:
+    if len({opening.speaker for opening in openings}) > _MAX_SPEAKERS:
         return False
-    turns = sum(one.speaker != other.speaker for one, other in pairwise(said))
-    return 3 * turns >= len(said) and 2 * sum(bool(_SENTENCE.search(opening.text)) for opening in said) >= len(said)
+    turns = sum(one.speaker != other.speaker for one, other in pairwise(openings))
+    return 3 * turns >= len(openings) and 2 * sum(bool(_SENTENCE.search(opening.text)) for opening in openings) >= len(
+        openings
+    )
 
 
 def _group_messages(

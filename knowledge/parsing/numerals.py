@@ -76,29 +76,30 @@ def _make_grouped(
         if not number:
             return digits[0]
         written, gap = "", False
-        for place in range(3, -1, -1):
-            digit = number // 10**place % 10
+        for power in range(3, -1, -1):
+            digit = number // 10**power % 10
             if not digit:
                 gap = bool(written)
                 continue
-            ten = bare_ten and not written and place == 1
-            one = "" if digit == 1 and (ten or (bare and place)) else digits[digit]
-            written += (digits[0] if gap and not bare else "") + one + units[place]
+            ten = bare_ten and not written and power == 1
+            one = "" if digit == 1 and (ten or (bare and power)) else digits[digit]
+            written += (digits[0] if gap and not bare else "") + one + units[power]
             gap = False
         return written
 
     return write_grouped
 
 
-def _make_positional(digits: str) -> Callable[[int], str]:
-    return lambda number: "".join(digits[int(digit)] for digit in str(number))
+def _format_by_digits(number: int) -> str:
+    """Formats a number digit by digit: 一〇五 for 105."""
+    return "".join(_POSITIONAL[int(digit)] for digit in str(number))
 
 
 def _format_by_digits_from_hundred(number: int) -> str:
     """Formats 九十九, then 一〇〇: Word's format "counting in Chinese" does so, and writes 一百 in "counting by
     thousands".
     """
-    return _COUNTING(number) if 0 < number < 100 else _make_positional(_POSITIONAL)(number)
+    return _COUNTING(number) if 0 < number < 100 else _format_by_digits(number)
 
 
 def _make_cyclic(signs: str) -> Callable[[int], str]:
@@ -148,9 +149,9 @@ _FORMS: dict[str, Callable[[int], str]] = {
     "taiwaneseCounting": _format_by_digits_from_hundred,
     "taiwaneseCountingThousand": _COUNTING,
     "japaneseCounting": _make_grouped(_POSITIONAL, _UNITS, bare=True),
-    "ideographDigital": _make_positional(_POSITIONAL),
-    "japaneseDigitalTenThousand": _make_positional(_POSITIONAL),
-    "taiwaneseDigital": _make_positional(_POSITIONAL),
+    "ideographDigital": _format_by_digits,
+    "japaneseDigitalTenThousand": _format_by_digits,
+    "taiwaneseDigital": _format_by_digits,
     "chineseLegalSimplified": _make_grouped(_FORMAL, _FORMAL_UNITS),
     "ideographLegalTraditional": _make_grouped(_TRADITIONAL_FORMAL, _FORMAL_UNITS),
     "japaneseLegal": _make_grouped("〇壱弐参四伍六七八九", ("", "拾", "百", "阡")),

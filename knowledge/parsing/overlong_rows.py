@@ -86,5 +86,5 @@ class OverlongRows:
 
 
 def _format_numbers(numbers: Sequence[int]) -> str:
-    told = "、".join(map(str, numbers[:_MOST_NUMBERS]))
-    return f"{told} 等 {len(numbers)} " if len(numbers) > _MOST_NUMBERS else told
+    shown = "、".join(map(str, numbers[:_MOST_NUMBERS]))
+    return f"{shown} 等 {len(numbers)} " if len(numbers) > _MOST_NUMBERS else shown

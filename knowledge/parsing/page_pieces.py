@@ -117,9 +117,9 @@ def _find_columns(lines: Sequence[PageLine]) -> dict[tuple[int, int], tuple[floa
     """Returns the left and right edge of the text of every page (column 0) and of each of its columns."""
     edges: dict[tuple[int, int], tuple[float, float]] = {}
     for line in lines:
-        for place in {(line.page, 0), (line.page, line.column)}:
-            left, right = edges.get(place, (line.left, line.right))
-            edges[place] = min(left, line.left), max(right, line.right)
+        for column in {(line.page, 0), (line.page, line.column)}:
+            left, right = edges.get(column, (line.left, line.right))
+            edges[column] = min(left, line.left), max(right, line.right)
     return edges
 
 

@@ -118,9 +118,9 @@ def insert_fields(lines: Sequence[PageLine], filled: Sequence[FilledField]) -> l
     for each in filled:
         before = [number for number, line in enumerate(lines) if line.base + line.size >= each.place.middle]
         under = [number for number in before if not lines[number].column or _is_in_column(lines[number], each.place)]
-        near = max(under or before, key=lambda number: (-lines[number].base, number), default=-1)
-        size = lines[near].size if near >= 0 else each.place.top - each.place.bottom
-        following.setdefault(near, []).append(each.build_line(size))
+        nearest = max(under or before, key=lambda number: (-lines[number].base, number), default=-1)
+        size = lines[nearest].size if nearest >= 0 else each.place.top - each.place.bottom
+        following.setdefault(nearest, []).append(each.build_line(size))
     ordered = list(following.get(-1, ()))
     for number, line in enumerate(lines):
         ordered += [line, *following.get(number, ())]

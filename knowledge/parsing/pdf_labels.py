@@ -75,30 +75,30 @@ def find_labels(widgets: Sequence[Widget], lines: Sequence[PageLine]) -> Iterato
 
 def _find_left(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPlace]) -> str:
     """Returns the nearest text before a field on its line, unless another field stands between."""
-    near: tuple[float, str] | None = None
+    nearest: tuple[float, str] | None = None
     before = [other.right for other in others if _is_level(place, other) and other.right <= place.left + _TOUCH]
     for line, cell in _list_level_texts(place, lines):
         begun = max((edge for edge in before if edge < cell.right - _TOUCH), default=cell.left)
         text, _, right = _clip_text(cell, begun, place.left)
         gap = place.left - right
-        if not text or not -_TOUCH <= gap <= _FAR * line.size or (near is not None and gap >= near[0]):
+        if not text or not -_TOUCH <= gap <= _FAR * line.size or (nearest is not None and gap >= nearest[0]):
             continue
         between = (other for other in others if right - _TOUCH <= other.left < place.left - _TOUCH)
         if not any(_is_level(place, other) for other in between):
-            near = gap, text
-    return near[1] if near else ""
+            nearest = gap, text
+    return nearest[1] if nearest else ""
 
 
 def _find_right(place: LabelPlace, lines: Sequence[PageLine], others: Sequence[LabelPlace]) -> str:
     """Returns the text directly behind a box, up to the next box."""
     after = [other.left for other in others if _is_level(place, other) and other.left >= place.right - _TOUCH]
-    near: tuple[float, str] | None = None
+    nearest: tuple[float, str] | None = None
     for line, cell in _list_level_texts(place, lines):
         text, left, _ = _clip_text(cell, place.right, min(after, default=cell.right))
         gap = left - place.right
-        if text and -_TOUCH <= gap <= _NEXT * line.size and (near is None or gap < near[0]):
-            near = gap, text
-    return near[1] if near else ""
+        if text and -_TOUCH <= gap <= _NEXT * line.size and (nearest is None or gap < nearest[0]):
+            nearest = gap, text
+    return nearest[1] if nearest else ""
 
 
 def _find_above(place: LabelPlace, lines: Sequence[PageLine]) -> str:

@@ -48,12 +48,12 @@ class _Markers:
         case.
         """
         properties = paragraph.find(qn("a:pPr"))
-        said = {child.tag: child for child in properties} if properties is not None else {}
+        properties_by_tag = {child.tag: child for child in properties} if properties is not None else {}
         self._counts = {depth: count for depth, count in self._counts.items() if depth <= level}
-        if (number := said.get(_NUMBERED)) is not None:
+        if (number := properties_by_tag.get(_NUMBERED)) is not None:
             return self._count_number(number, level)
         self._counts.pop(level, None)
-        return "-" if _BULLETS & said.keys() or (level and _PLAIN not in said) else ""
+        return "-" if _BULLETS & properties_by_tag.keys() or (level and _PLAIN not in properties_by_tag) else ""
 
     def _count_number(self, number: Any, level: int) -> str:
         kind, start = number.get("type") or "arabicPeriod", number.get("startAt") or "1"

@@ -99,10 +99,10 @@ def _find_mark(block: Block, line: str) -> QuestionMark | None:
     numbered = _NUMBER.match(line)
     if _QUESTION.match(line[numbered.end() :] if numbered else line):
         return QuestionMark.NAMED
-    said = strip_question(line)
-    whole = has_question_mark(said) and not _BREAKS.search(said)
-    if _get_bold_beginning(block) == line and (whole or is_question(said)):
+    question = strip_question(line)
+    whole = has_question_mark(question) and not _BREAKS.search(question)
+    if _get_bold_beginning(block) == line and (whole or is_question(question)):
         return QuestionMark.BOLD
-    if not whole or _SPEAKER.match(said):
+    if not whole or _SPEAKER.match(question):
         return None
     return QuestionMark.NUMBERED if numbered or any(map(str.isdigit, block.marker)) else QuestionMark.ALONE

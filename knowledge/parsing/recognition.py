@@ -83,7 +83,7 @@ def normalize_sizes(
 
 
 def build_recognised_notice(pages: Sequence[int]) -> Notice:
-    """Builds the notice for whoever checks what was read."""
+    """Builds the notice for people who check what was recognised."""
     names = "、".join(map(str, pages[:20])) + (" 等" if len(pages) > 20 else "")
     return Notice(NoticeCode.RECOGNISED, f"第 {names} 页由文字识别读出（共 {len(pages)} 页），可能有错字", tuple(pages))
 

@@ -23,8 +23,8 @@ class FaqColumnsUsed:
     question: str
     answer: str
     left_out: tuple[str, ...]
-    # They were requested.
-    asked: bool
+    # The upload names them.
+    requested: bool
 
 
 Found = Block | FaqPair | FaqColumnsUsed | Notice
@@ -149,11 +149,11 @@ class _SheetReader:
     ) -> Iterator[Found]:
         """Yields the rows below a header. more: they follow a blank row and are not in the table's sample yet."""
         if reading.of_fields:
-            reading.told = True
+            reading.reported = True
             yield from field_tables.build_blocks(line.cells[reading.start :] for line in lines)
             return
         for line in lines:
-            reading.told = True
+            reading.reported = True
             if len(reading.sample) < headers.SAMPLE and more:
                 reading.sample.append(line.cells)
             pair = reading.places and line.number not in overlong.kept and reading.places.read_pair(line.cells)
@@ -162,8 +162,8 @@ class _SheetReader:
     def _read_names(self) -> Iterator[Found]:
         """Yields the header of a table that has nothing else."""
         for reading in self.above:
-            if not reading.told:
-                reading.told = True
+            if not reading.reported:
+                reading.reported = True
                 yield field_tables.build_row(("", name) for name in reading.names if name)
 
     def _read_between(self, above: TableReading | None, *, titled: bool = False) -> Iterator[Found]:
@@ -247,4 +247,4 @@ def _report_used_columns(reading: TableReading) -> FaqColumnsUsed:
 
     read = {places.question, places.answer, places.variants, places.category}
     left_out = tuple(cell for column, cell in enumerate(reading.names) if cell and column not in read)
-    return FaqColumnsUsed(get_name(places.question), get_name(places.answer), left_out, reading.asked)
+    return FaqColumnsUsed(get_name(places.question), get_name(places.answer), left_out, reading.requested)

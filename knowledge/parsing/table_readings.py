@@ -39,21 +39,22 @@ class Doubt(StrEnum):
 
 @dataclass(slots=True)
 class TableReading:
-    """One table. header: its rows that name the columns; sample: some of the others; places: of questions and answers.
+    """One table, as it was read.
 
-    of_fields: the names are in the first column, which is `start`; doubt: why another reading is possible; told: rows
-    or names of it were.
+    header: its rows that name the columns; sample: some of the others; places: the columns of questions and answers;
+    requested: the upload names these columns; of_fields: the names are in the first column, which is `start`; doubt:
+    why another reading is possible; reported: rows or names of the table were yielded already.
     """
 
     names: Row
     header: list[Row]
     sample: list[Row]
     places: ColumnPlaces | None = None
-    asked: bool = False
+    requested: bool = False
     of_fields: bool = False
     start: int = 0
     doubt: Doubt | None = None
-    told: bool = False
+    reported: bool = False
 
     @property
     def columns(self) -> set[int]:
@@ -151,7 +152,7 @@ def read_table(
     reading = TableReading(
         names, list(rows[:count]), body, start=min(column for row in rows for column in list_filled_columns(row))
     )
-    reading.places, reading.asked = _find_places(names, body, wanted)
+    reading.places, reading.requested = _find_places(names, body, wanted)
     if reading.places or (declared and certain):
         return reading
     _weigh_fields(reading, rows, declared)

@@ -61,8 +61,8 @@ class LexicalDenseReranker(Reranker):
         scores -= CURATED_HANDICAP * curated
         for model in _find_models(query.text):
             scores -= OTHER_MODEL_HANDICAP * (np.asarray(snapshot.score_bm25([model], ids)) <= 0)
-        if asked := {term for term in query.terms if _NUMBERED.fullmatch(term)}:
-            others = [asked.isdisjoint(_find_numbers(snapshot.get_chunk(chunk_id))) for chunk_id in ids]
+        if numbered := {term for term in query.terms if _NUMBERED.fullmatch(term)}:
+            others = [numbered.isdisjoint(_find_numbers(snapshot.get_chunk(chunk_id))) for chunk_id in ids]
             scores -= OTHER_ARTICLE_HANDICAP * np.asarray(others)
         return (scores + FUSION_WEIGHT * np.fromiter(fused.values(), np.float32)).tolist()  # type: ignore[no-any-return]
 

@@ -75,7 +75,7 @@ class RemoteReranker(CrossEncoder):
         """Scores the passages of one question, in their order, and maps the errors of the server."""
         try:
             scores = self._request_scores(reading)
-            ordered = [float(scores[place]) for place in range(len(reading.texts))]
+            ordered = [float(scores[index]) for index in range(len(reading.texts))]
         except AnswerRefused as error:
             raise RerankRefused(f"rerank endpoint refuses a passage ({_VARIABLES}): {error}") from error
         except (ServerUnavailable, KeyError, TypeError, ValueError) as error:

@@ -74,13 +74,13 @@ def choose_yes(alternatives: Iterable[tuple[str, float]]) -> float:
     Raises:
         ValueError: If neither is among them.
     """
-    told = list(alternatives)
+    remaining = list(alternatives)
     chances = [
-        [log_probability for token, log_probability in told if token.strip().lower() == word] for word in (YES, NO)
+        [log_probability for token, log_probability in remaining if token.strip().lower() == word] for word in (YES, NO)
     ]
     if not any(chances):
         raise ValueError("the model says neither yes nor no: it is no reranker, or the template is another's")
-    least = min(log_probability for _, log_probability in told)
+    least = min(log_probability for _, log_probability in remaining)
     yes, no = (_compute_log_of_sum(each) if each else least for each in chances)
     return yes - no
 

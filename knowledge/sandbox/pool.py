@@ -120,7 +120,7 @@ class Sandbox:
         self._end_idle_workers()
         for worker in self._busy:
             worker.kill()
-        await self._quiet.wait()  # until whoever reads from them has noticed
+        await self._quiet.wait()  # until the readers of these processes have noticed
         await asyncio.gather(*self._ending)
 
     async def _ask_worker(self, job: Job) -> ParsedReply:
@@ -177,6 +177,7 @@ class Sandbox:
         task.add_done_callback(self._ending.discard)
 
     def _schedule_rest(self) -> None:
+        """Ends the idle processes once no file has come for IDLE_SECONDS; counts anew from each call."""
         if self._rest is not None:
             self._rest.cancel()
         self._rest = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_idle_workers)

@@ -56,11 +56,11 @@ _HNSW = {"space": "cosine", "ef_construction": 200, "max_neighbors": 16, "ef_sea
 class ChromaStore:
     """One tenant's vectors. Raises IndexMismatch when the collection was built by another embedder or dimension."""
 
-    def __init__(self, place: Path | str, tenant: str, embedder: str, dimension: int, generation: int = 0) -> None:
-        """place: the folder of the database, or the address of the server."""
+    def __init__(self, location: Path | str, tenant: str, embedder: str, dimension: int, generation: int = 0) -> None:
+        """location: the folder of the database, or the address of the server."""
         self._lock = Lock()
         with _map_errors("start"):
-            self._client = _open_client(place)
+            self._client = _open_client(location)
         self._name = build_collection_name(tenant, generation)
         built_by: dict[str, str | int] = {"embedder": embedder, "dimension": dimension}
         with _map_errors("open"):
@@ -133,7 +133,7 @@ class SharedChromaStore(ChromaStore):
                 self._collection.delete(ids=ids[start : start + _SERVER_BATCH], where={"revision": {"$lte": revision}})
 
 
-def drop_others(place: Path | str, tenant: str, keep: Collection[int]) -> None:
+def drop_others(location: Path | str, tenant: str, keep: Collection[int]) -> None:
     """Removes the collections of one tenant except those of the generations `keep`.
 
     Raises:
@@ -141,7 +141,7 @@ def drop_others(place: Path | str, tenant: str, keep: Collection[int]) -> None:
     """
     first, kept = build_collection_name(tenant), {build_collection_name(tenant, number) for number in keep}
     with _map_errors("drop"):
-        client = _open_client(place)
+        client = _open_client(location)
         for name in [collection.name for collection in client.list_collections()]:
             if name not in kept and (name == first or name.startswith(f"{first}-")):
                 client.delete_collection(name)
@@ -161,12 +161,12 @@ def _map_errors(step: str) -> Iterator[None]:
         raise IndexUnavailable(f"chroma {step} failed: {error}") from error
 
 
-def _open_client(place: Path | str) -> Any:
+def _open_client(location: Path | str) -> Any:
     settings = Settings(anonymized_telemetry=False)
-    if isinstance(place, Path):
-        place.mkdir(parents=True, exist_ok=True)
-        return chromadb.PersistentClient(str(place), settings=settings)
-    address = urlsplit(place)
+    if isinstance(location, Path):
+        location.mkdir(parents=True, exist_ok=True)
+        return chromadb.PersistentClient(str(location), settings=settings)
+    address = urlsplit(location)
     encrypted = address.scheme == "https"
     port = address.port or (443 if encrypted else 80)
     client = chromadb.HttpClient(address.hostname or "", port, encrypted, settings=settings)

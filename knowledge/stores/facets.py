@@ -21,10 +21,10 @@ class Facets:
         """document_of: row -> place of its document."""
         self._document_of, self._count = document_of, len(documents)
         self._places: dict[tuple[str, str], list[int]] = {}
-        for place, document in enumerate(documents):
+        for number, document in enumerate(documents):
             for kind in FILTER_KINDS:
                 for label in document.list_labels(kind):
-                    self._places.setdefault((kind, label), []).append(place)
+                    self._places.setdefault((kind, label), []).append(number)
         self._recent: RecentResults[Filter, Rows] = RecentResults()
 
     def find_rows(self, where: Filter) -> Rows:

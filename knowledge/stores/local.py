@@ -244,7 +244,7 @@ class LocalIndex:
             if self._vectors is None or self._is_filling_store:
                 self._snapshot = new
                 return
-            held, missing = self._compare_store(self._vectors, old, new, change)
+            stored, missing = self._compare_store(self._vectors, old, new, change)
             if old.is_exact and len(missing) > BEHIND:
                 new.set_store(None)
                 self._snapshot, self._is_filling_store = new, True
@@ -252,7 +252,7 @@ class LocalIndex:
                 return
             self._put_vectors(self._vectors, new, missing, _PART)
             self._snapshot = new
-            self._vectors.delete(sorted(held if new.small else held - new.list_ids()), change.revision)
+            self._vectors.delete(sorted(stored if new.small else stored - new.list_ids()), change.revision)
             self._reconciled = True
 
     def _compare_store(
@@ -264,10 +264,10 @@ class LocalIndex:
         s.
         """
         if old.is_exact:  # just opened, when a kill may have left it behind or ahead, or grown beyond the limit
-            held = frozenset() if new.small and self._reconciled else frozenset(store.list_ids())
-            return held, frozenset() if new.small else new.list_ids() - held
-        held = old.list_ids() if new.small else change.removed
-        return held, frozenset() if new.small else frozenset(item.chunk.id for item in change.added)
+            stored = frozenset() if new.small and self._reconciled else frozenset(store.list_ids())
+            return stored, frozenset() if new.small else new.list_ids() - stored
+        stored = old.list_ids() if new.small else change.removed
+        return stored, frozenset() if new.small else frozenset(item.chunk.id for item in change.added)
 
     def _put_vectors(self, store: VectorStore, snapshot: LocalSnapshot, missing: frozenset[str], part: int) -> None:
         ids = sorted(missing)
@@ -282,9 +282,9 @@ class LocalIndex:
         try:
             while not self._closed:
                 snapshot = self._snapshot
-                held, wanted = frozenset(store.list_ids()), frozenset() if snapshot.small else snapshot.list_ids()
-                self._put_vectors(store, snapshot, wanted - held, _PART_BEHIND)
-                store.delete(sorted(held - wanted), snapshot.revision)
+                stored, wanted = frozenset(store.list_ids()), frozenset() if snapshot.small else snapshot.list_ids()
+                self._put_vectors(store, snapshot, wanted - stored, _PART_BEHIND)
+                store.delete(sorted(stored - wanted), snapshot.revision)
                 with self._changing:
                     if self._snapshot is snapshot and not self._closed:
                         snapshot.set_store(store)

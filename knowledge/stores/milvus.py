@@ -57,14 +57,14 @@ def get_address(path: Path, server: str) -> str:
 class MilvusTable:
     """One tenant's rows. All methods block. They raise IndexUnavailable."""
 
-    def __init__(self, place: str, tenant: str, embedder: str, dimension: int, generation: int) -> None:
+    def __init__(self, location: str, tenant: str, embedder: str, dimension: int, generation: int) -> None:
         self._owner, self._name = build_owner(tenant, generation), build_collection_name(embedder, dimension)
         self._terms = f"{self._name}_terms"
         self._dimension = dimension
-        self._lite, self._loose = _is_file(place), Counter[str]()
+        self._lite, self._loose = _is_file(location), Counter[str]()
         self._mine = f'tenant == "{self._owner}"'
         with map_errors("open"):
-            self._client = _open_client(place)
+            self._client = _open_client(location)
             if not self._client.has_collection(self._name):
                 _create_chunks(self._client, self._name, dimension)
             if not self._client.has_collection(self._terms):
@@ -81,73 +81,77 @@ class MilvusTable:
             )
 
     def search_nearest(self, vector: Vector, k: int, revision: int, where: Filter) -> list[tuple[StoredRow, float]]:
-        """The `k` nearest of a revision with their cosines, best first."""
+        """Returns the `k` nearest rows of a revision with their cosines, best first."""
         return self._search_rows(vector, "vector", "COSINE", k, revision, where)
 
     def search_matching(self, terms: Sequence[int], k: int, revision: int, where: Filter) -> list[StoredRow]:
-        """Up to `k` rows that hold one of these terms, best first by Milvus' own BM25 over all tenants."""
+        """Returns up to `k` rows that contain one of these terms, best first by Milvus' own BM25 over all tenants."""
         text = " ".join(f"t{number}" for number in terms)
         return [row for row, _ in self._search_rows(text, "sparse", "BM25", k, revision, where)]
 
     def list_live(self, revision: int) -> Iterator[RowLifetime]:
-        """All rows that are not gone at `revision`, later ones included."""
+        """Lists all rows that are not gone at `revision`, later ones included."""
         return map(rows.read_lifetime, self._walk_items(self._name, f"until > {revision}", rows.SEEN))
 
     def list_changed(self, after: int, revision: int) -> list[RowLifetime]:
-        """Rows that came or went after the one revision, up to the other."""
+        """Lists the rows that came or went after revision `after`, up to `revision`."""
         came, went = (f"({field} > {after} and {field} <= {revision})" for field in ("since", "until"))
         return [rows.read_lifetime(item) for item in self._query_items(self._name, f"({came} or {went})", rows.SEEN)]
 
     def list_ids(self, revision: int, within: Collection[int] | None = None) -> Iterator[str]:
-        """Ids of the chunks of a revision, of these buckets; of one that has two rows, twice."""
+        """Lists the ids of the chunks of a revision, in these buckets only where given; the id of a chunk with two rows
+        twice.
+        """
         read = self._walk_items if within is None else self._query_items
         return map(
             rows.read_chunk_id, read(self._name, _filter_by_revision(revision) + _filter_by_bucket(within), rows.ID)
         )
 
     def find_existing(self, revision: int, chunk_ids: Collection[str]) -> Iterator[str]:
-        """Those of these ids that are of a revision."""
+        """Yields those of these ids that belong to a revision."""
         found = self._query_items(
             self._name, f"{_filter_by_revision(revision)} and chunk in {_list_names(chunk_ids)}", rows.ID
         )
         return map(rows.read_chunk_id, found)
 
     def list_ids_of_documents(self, revision: int, document_ids: Collection[str]) -> Iterator[str]:
-        """Ids of the chunks that these documents have in a revision."""
+        """Yields the ids of the chunks that these documents have in a revision."""
         found = self._query_items(
             self._name, f"{_filter_by_revision(revision)} and document in {_list_names(document_ids)}", rows.ID
         )
         return map(rows.read_chunk_id, found)
 
     def walk_chunks(self, revision: int, within: Collection[int] | None = None) -> Iterator[Chunk]:
-        """Those of a revision, of these buckets; one that has two rows, twice."""
+        """Yields the chunks of a revision, in these buckets only where given; a chunk with two rows twice."""
         items = self._walk_items(
             self._name, _filter_by_revision(revision) + _filter_by_bucket(within), ["key", "payload"]
         )
         return map(rows.decode_chunk, items)
 
     def get_chunk_rows(self, chunk_ids: Collection[str], revision: int) -> list[dict[str, Any]]:
-        """Rows of these chunks that are not gone at `revision`, later ones included, as they are stored."""
+        """Returns the stored rows of these chunks that are not gone at `revision`, later ones included."""
         return self._query_items(self._name, f"until > {revision} and chunk in {_list_names(chunk_ids)}", rows.STORED)
 
     def get_rows(self, keys: Sequence[str]) -> list[dict[str, Any]]:
-        """Rows by their keys, as they are stored, in any order."""
+        """Returns the stored rows with these keys, in any order."""
         return list(self._get_items(self._name, keys, rows.STORED))
 
     def read_lifetime(self, item: dict[str, Any]) -> RowLifetime:
-        """Of a row as it is stored."""
+        """Returns between which revisions a stored row is seen."""
         return rows.read_lifetime(item)
 
     def read_row(self, item: dict[str, Any]) -> StoredRow:
-        """What a row as it is stored holds."""
+        """Decodes a stored row."""
         return rows.decode_row(item)
 
     def build_row(self, added: IndexedChunk, since: int) -> dict[str, Any]:
-        """The row of a chunk that came with the revision `since`. Raises IndexUnavailable where it is too long."""
+        """Builds the row of a chunk that came with the revision `since`. Raises IndexUnavailable if the row is too
+        long.
+        """
         return rows.encode_chunk(self._owner, self._dimension, added, since)
 
     def copy_row(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
-        """A row that holds the same, seen by other revisions."""
+        """Builds a row with the same content that other revisions see."""
         return rows.copy_row(item, since, until)
 
     def write_rows(self, items: Sequence[dict[str, Any]]) -> None:
@@ -155,31 +159,31 @@ class MilvusTable:
         self._upsert_items(self._name, items, _BATCH)
 
     def purge(self, revision: int) -> None:
-        """Removes what was gone at `revision` already."""
+        """Deletes the rows that were gone at `revision` already."""
         with map_errors("delete"):
             self._client.delete(self._name, filter=f"{self._mine} and until <= {revision}")
 
     def find_terms(self, terms: Sequence[str]) -> list[TermRow]:
-        """Those of these terms that were ever written, in any order."""
+        """Returns the rows of those of these terms that were ever written, in any order."""
         keys = [rows.build_term_key(self._owner, term) for term in terms]
         return [rows.decode_term(item) for item in self._get_items(self._terms, keys, rows.TERM)]
 
     def find_terms_by_id(self, numbers: Sequence[int]) -> list[TermRow]:
-        """The terms of these ids that were ever written, in any order."""
+        """Returns the rows of the terms with these ids that were ever written, in any order."""
         found = self._query_items(self._terms, f"number in {list(numbers)}", rows.TERM)
         return [rows.decode_term(item) for item in found]
 
     def list_terms_changed_after(self, revision: int) -> list[TermRow]:
-        """Terms whose count changed after a revision."""
+        """Lists the terms whose count changed after a revision."""
         found = self._query_items(self._terms, f"latest > {revision}", rows.TERM)
         return [rows.decode_term(item) for item in found]
 
     def list_frequent_terms(self, chunks: int) -> Iterator[TermRow]:
-        """Those whose last count is not below this."""
+        """Yields the terms whose latest count of chunks is `chunks` or more."""
         return map(rows.decode_term, self._walk_items(self._terms, f"chunks >= {chunks}", rows.TERM))
 
     def list_terms(self) -> Iterator[TermRow]:
-        """All that were ever written."""
+        """Yields all terms that were ever written."""
         return map(rows.decode_term, self._walk_items(self._terms, "latest >= -1", rows.TERM))
 
     def write_terms(self, terms: Sequence[TermRow]) -> None:
@@ -249,7 +253,7 @@ class MilvusTable:
         return [(rows.decode_row(hit["entity"]), hit["distance"]) for hit in found[0]]
 
 
-def drop_others(place: str, tenant: str, keep: Collection[int]) -> None:
+def drop_others(location: str, tenant: str, keep: Collection[int]) -> None:
     """Removes the rows of one tenant except those of the generations `keep`.
 
     Raises:
@@ -258,7 +262,7 @@ def drop_others(place: str, tenant: str, keep: Collection[int]) -> None:
     kept = [build_owner(tenant, number) for number in keep]
     others = f'tenant like "{hash_name(tenant)}-%" and tenant not in {json.dumps(kept)}'
     with map_errors("drop"):
-        client = _open_client(place)
+        client = _open_client(location)
         for name in _list_collections(client):
             client.delete(name, filter=others)
         client.close()
@@ -285,17 +289,17 @@ def _filter_by_revision(revision: int) -> str:
     return f"since <= {revision} and until > {revision}"
 
 
-def _open_client(place: str) -> Any:
-    """Connects to Milvus. place: a file, or an address that may contain user:password."""
-    if _is_file(place):
-        return MilvusClient(place, timeout=_SECONDS)
-    found = urlsplit(place)
+def _open_client(location: str) -> Any:
+    """Connects to Milvus. location: a file, or an address that may contain user:password."""
+    if _is_file(location):
+        return MilvusClient(location, timeout=_SECONDS)
+    found = urlsplit(location)
     login, _, host = found.netloc.rpartition("@")
     return MilvusClient(urlunsplit(found._replace(netloc=host)), token=unquote(login), timeout=_SECONDS)
 
 
-def _is_file(place: str) -> bool:
-    return urlsplit(place).scheme not in {"http", "https"}
+def _is_file(location: str) -> bool:
+    return urlsplit(location).scheme not in {"http", "https"}
 
 
 def _list_collections(client: Any) -> list[str]:

@@ -49,9 +49,9 @@ def encode_chunk(tenant: str, dimension: int, added: IndexedChunk, since: int) -
     terms = " ".join(f"t{number}" for number in added.terms.tolist())
     if max(len(payload), len(terms)) > MAX_BYTES:
         raise IndexUnavailable(f"chunk {chunk.id} is too long for Milvus")
-    held = "\n".join((tenant, chunk.id, payload, terms)).encode() + added.vector.tobytes()
+    content = "\n".join((tenant, chunk.id, payload, terms)).encode() + added.vector.tobytes()
     item = {
-        "content": hashlib.sha256(held).hexdigest()[:32],
+        "content": hashlib.sha256(content).hexdigest()[:32],
         "tenant": tenant,
         "chunk": hash_name(chunk.id),
         "name": json.dumps(chunk.id),

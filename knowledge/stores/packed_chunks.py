@@ -48,7 +48,7 @@ class PackedChunks:
         """
         new, rows = PackedChunks.from_chunks(added), source.tolist()
         ids, records = self.ids + new.ids, self.records + new.records
-        documents = {document: place for place, document in enumerate(self.documents)}
+        documents = {document: number for number, document in enumerate(self.documents)}
         moved = [documents.setdefault(document, len(documents)) for document in new.documents]
         places = np.concatenate([self.document_of, np.array(moved, np.int32)[new.document_of]])[source]
         used, document_of = np.unique(places, return_inverse=True)
@@ -56,7 +56,7 @@ class PackedChunks:
         return PackedChunks(
             tuple(ids[row] for row in rows),
             tuple(records[row] for row in rows),
-            tuple(every[place] for place in used.tolist()),
+            tuple(every[number] for number in used.tolist()),
             document_of.astype(np.int32),
         )
 

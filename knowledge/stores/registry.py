@@ -30,8 +30,8 @@ def _build_milvus(path: Path, tenant: str, embedder: Embedder, options: IndexOpt
     from knowledge.stores.milvus import MilvusTable, get_address
     from knowledge.stores.remote import RemoteIndex
 
-    place = get_address(path, options.server)
-    table = MilvusTable(place, tenant, embedder.name, embedder.dimension, options.generation)
+    location = get_address(path, options.server)
+    table = MilvusTable(location, tenant, embedder.name, embedder.dimension, options.generation)
     return RemoteIndex(table, embedder.dimension, options)
 
 

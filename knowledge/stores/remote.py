@@ -133,8 +133,8 @@ class RemoteSnapshot:
         return self.compute_cosines(self.centre, chunk_ids)
 
     def score_bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
-        asked = self._look_up_terms(terms)
-        return [asked.score_document(row.terms) for row in self.rows.get_rows(chunk_ids)]
+        numbers = self._look_up_terms(terms)
+        return [numbers.score_document(row.terms) for row in self.rows.get_rows(chunk_ids)]
 
     def score_tokens(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
         if not terms or not tokens:
@@ -158,12 +158,12 @@ class RemoteSnapshot:
         return {row.term: found for row in rows if (found := row.count_at(self.revision)) >= least}
 
     def _search_lexical(self, terms: Sequence[str], k: int, where: Filter) -> list[Hit]:
-        asked = self._look_up_terms(terms)
-        if not asked.numbers:
+        numbers = self._look_up_terms(terms)
+        if not numbers.numbers:
             return []
         wanted = max(CANDIDATES * k, FEWEST_CANDIDATES)
-        rows = self._of.table.search_matching(asked.numbers, wanted, self.revision, where)
-        scored = [(row, asked.score_document(row.terms)) for row in rows]
+        rows = self._of.table.search_matching(numbers.numbers, wanted, self.revision, where)
+        scored = [(row, numbers.score_document(row.terms)) for row in rows]
         return self._rank_hits([(row, score) for row, score in scored if score > 0], k)
 
     def _look_up_terms(self, terms: Sequence[str]) -> _QueryTerms:

@@ -161,20 +161,20 @@ def _count_terms(table: RowTable, before: int, change: IndexChange, done: Revisi
         for terms in documents:
             for number in np.unique(terms).tolist():
                 moved[number] += sign
-    told = _read_new_terms(table, first, change.new_terms)
+    new_terms = _read_new_terms(table, first, change.new_terms)
     rows = {
         row.number: row
-        for part in _split_parts(moved.keys() - told.keys(), _TERMS)
+        for part in _split_parts(moved.keys() - new_terms.keys(), _TERMS)
         for row in table.find_terms_by_id(part)
     }
-    if lost := moved.keys() - rows.keys() - told.keys():
+    if lost := moved.keys() - rows.keys() - new_terms.keys():
         raise IndexUnavailable(f"{len(lost)} terms of the index are lost; a restart writes them again")
-    rows |= told
+    rows |= new_terms
     counts = {
         number: (row.count_at(before), max(row.count_at(before) + moved[number], 0)) for number, row in rows.items()
     }
     written = [row.record_count(revision, counts[number][1]) for number, row in rows.items()]
-    table.write_terms([row for row in written if row != rows[row.number] or row.number in told])
+    table.write_terms([row for row in written if row != rows[row.number] or row.number in new_terms])
     _settle_terms(table, before, revision, rows.keys())
     changed = [number for number, (old, new) in counts.items() if old != new]
     done.terms = [rows[number].term for number in changed]

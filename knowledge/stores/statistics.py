@@ -35,11 +35,11 @@ class TermSpread:
 
     def move_terms(self, old: Numbers, new: Numbers) -> TermSpread:
         """Returns a copy in which terms moved from their `old` to their `new` frequencies; shapes (terms,)."""
-        values, place = np.unique(np.concatenate([self.values, old, new]), return_inverse=True)
+        values, index = np.unique(np.concatenate([self.values, old, new]), return_inverse=True)
         change = np.concatenate([self.counts, np.full(len(old), -1), np.ones(len(new), np.int64)])
-        counts = np.bincount(place, change, len(values)).round().astype(np.int64)
-        held = (counts > 0) & (values > 0)
-        return TermSpread(values[held], counts[held])
+        counts = np.bincount(index, change, len(values)).round().astype(np.int64)
+        counted = (counts > 0) & (values > 0)
+        return TermSpread(values[counted], counts[counted])
 
     def find_least_frequency(self, count: int) -> int:
         """Returns the lowest frequency that at most `count` terms reach."""
@@ -75,13 +75,13 @@ class TermStatistics:
 
     def compute_idf(self, frequencies: Sequence[int]) -> NDArray[np.float64]:
         """Returns the idf for document frequencies, shape (terms,); 0 chunks get the highest value."""
-        held = np.minimum(np.asarray(frequencies, np.int64), self.chunks)
-        found = self._compute_okapi_idf(held)
+        capped = np.minimum(np.asarray(frequencies, np.int64), self.chunks)
+        found = self._compute_okapi_idf(capped)
         if self._average > 0:
             worth = np.where(found < 0, OKAPI.epsilon * self._average, found)
         else:  # see `lexical.compute_idf`
-            worth = np.log1p((self.chunks - held + 0.5) / (held + 0.5))
-        return np.where(held > 0, worth, self._unseen)
+            worth = np.log1p((self.chunks - capped + 0.5) / (capped + 0.5))
+        return np.where(capped > 0, worth, self._unseen)
 
     def score(self, counts: NDArray[np.int64], idf: NDArray[np.float64], length: int) -> float:
         """Returns the BM25 of a text.
@@ -95,8 +95,8 @@ class TermStatistics:
         return float((idf * counts * (OKAPI.k1 + 1) / (counts + norm)).sum())
 
     def _compute_okapi_idf(self, frequencies: Numbers) -> NDArray[np.float64]:
-        held = np.minimum(frequencies, self.chunks)
-        return np.log(self.chunks - held + 0.5) - np.log(held + 0.5)
+        capped = np.minimum(frequencies, self.chunks)
+        return np.log(self.chunks - capped + 0.5) - np.log(capped + 0.5)
 
 
 NOTHING = TermStatistics(0, 0, TermSpread(_create_empty(), _create_empty()))

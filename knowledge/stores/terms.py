@@ -46,12 +46,12 @@ class _PackedTerms:
         """Returns the id of a term, or None. A few in 100,000 terms share a hash with another one."""
         # Python's own search and numbers over a view of the array: numpy's need three times as long for one term.
         wanted, hashes = _hash_term(term), self.hashes.data
-        place = bisect_left(hashes, wanted)
-        while place < len(hashes) and hashes[place] == wanted:
-            number = self.ids.data[place]
+        index = bisect_left(hashes, wanted)
+        while index < len(hashes) and hashes[index] == wanted:
+            number = self.ids.data[index]
             if self.read_bytes(number) == _encode_term(term):
                 return number
-            place += 1
+            index += 1
         return None
 
     def read_bytes(self, number: int) -> bytes:

@@ -42,7 +42,7 @@ SAMPLES = Path(__file__).resolve().parents[2] / "knowledge" / "samples"
     ],
 )
 def test_a_quantity_is_the_same_however_it_is_written(one: str, other: str) -> None:
-    said = find_quantities(fold(one)).said
+    said = find_quantities(fold(one)).stated
     assert said
     assert all(is_known(quantity, find_quantities(fold(other)).known) for quantity in said)
 
@@ -62,13 +62,13 @@ def test_a_quantity_is_the_same_however_it_is_written(one: str, other: str) -> N
 )
 def test_another_value_or_unit_is_another_quantity(one: str, other: str) -> None:
     assert not all(
-        is_known(quantity, find_quantities(fold(other)).known) for quantity in find_quantities(fold(one)).said
+        is_known(quantity, find_quantities(fold(other)).known) for quantity in find_quantities(fold(one)).stated
     )
 
 
 @pytest.mark.parametrize("text", ["一般十分满意", "万一坏了", "千万不要", "一个手机号", "统一处理", "YS-V8"])
 def test_numerals_in_words_and_names_are_no_quantities(text: str) -> None:
-    assert "YS" in text or not find_quantities(fold(text)).said
+    assert "YS" in text or not find_quantities(fold(text)).stated
     assert find_latin_names(fold("YS-V8 的 60W/100W 充电，2021-02-12，8-20 位")) == {"ysv8"}
 
 

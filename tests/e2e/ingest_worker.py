@@ -78,7 +78,7 @@ async def state(base: KnowledgeBase) -> State:
     snapshot = (await base.open_index(TENANT)).get_snapshot()
     chunks = [snapshot.get_chunk(chunk_id) for chunk_id in sorted(snapshot.list_ids())]
     rows, _ = await base.documents.load_page(TENANT, limit=200)
-    delta = await base.feed.load_delta(TENANT, frozenset(), 0)
+    delta = await base.feed.load_all(TENANT)
     documents = {}
     for row in rows:
         indexed = [chunk for chunk in chunks if chunk.document.id == row.id]

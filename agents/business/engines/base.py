@@ -21,7 +21,7 @@ Readable = Mapping[str, frozenset[str]]
 
 
 class StatementFailed(Exception):
-    """The database refuses the statement; the message says why, for whoever writes another one."""
+    """The database refuses the statement; the message says why, for the author of the next one."""
 
 
 class StatementTooSlow(StatementFailed):

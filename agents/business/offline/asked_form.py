@@ -10,26 +10,29 @@ _TOTALS = (f"{TermKind.TABLE.value}数", "总数", "数量", "how many")
 _MEASURES = "个笔单张次件样条回趟台只块副部把双瓶盒家份" + TermKind.TABLE.value + TermKind.GOODS.value
 
 
-def decide_give(asked: Give, skeleton: str) -> Give:
-    """Corrects by its words what a head takes the question for: a number of rows is asked for explicitly."""
+def decide_give(give: Give, skeleton: str) -> Give:
+    """Returns what a question wants, corrected by its words: only one that explicitly asks how many wants a number.
+
+    give: what the head takes the question for; skeleton: the question without its names and values.
+    """
     counted = _is_counting(skeleton)
     if any(word in skeleton for word in _TOTALS):
         return Give.COUNT
-    if asked is Give.SUM and any(
+    if give is Give.SUM and any(
         f"{that}{unit}" in skeleton for that in "那这" for unit in "笔单张次" + TermKind.TABLE.value
     ):
         return Give.LIST
-    if asked in (Give.LIST, Give.COUNT):
+    if give in (Give.LIST, Give.COUNT):
         return Give.COUNT if counted else Give.LIST
-    if asked is Give.SUM and counted and not any(word in skeleton for word in _SUMMED):
+    if give is Give.SUM and counted and not any(word in skeleton for word in _SUMMED):
         return Give.COUNT
-    return asked
+    return give
 
 
 def _is_counting(skeleton: str) -> bool:
     """Whether it asks how many there are: 几笔, 多少个, 多少Ｔ, but not 哪几笔 or 几号."""
-    for place, character in enumerate(skeleton):
-        before, after = skeleton[place - 1 : place], skeleton[place + 1 : place + 2]
+    for index, character in enumerate(skeleton):
+        before, after = skeleton[index - 1 : index], skeleton[index + 1 : index + 2]
         if character == "几" and before not in tuple("哪那这好") and after in tuple(_MEASURES):
             return True
         if character == "少" and before == "多" and after in tuple(_MEASURES.replace("块", "")):

@@ -29,8 +29,8 @@ class WordHead:
 def fit_choice(examples: Mapping[str, Sequence[str]]) -> WordHead:
     """Fits a choice of one label. examples: by label."""
     labels = tuple(examples)
-    rows = [(text, place) for place, label in enumerate(labels) for text in examples[label]]
-    holds = np.array([[place == own for place in range(len(labels))] for _, own in rows])
+    rows = [(text, number) for number, label in enumerate(labels) for text in examples[label]]
+    holds = np.array([[number == own for number in range(len(labels))] for _, own in rows])
     share = holds.mean(axis=0)
     importance = np.array([np.sqrt(share.max() / share[own]) for _, own in rows])
     words, bias = fit_ridge([build_hashed_block([hash_ngrams(text) for text, _ in rows], 1 << BITS)], holds, importance)

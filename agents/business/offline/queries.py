@@ -63,8 +63,11 @@ class DeclaredQueries:
 
 
 def _build_plan(reading: RowRequest) -> Plan:
-    said = {**reading.said, **({"unread": "、".join(odd.text for odd in reading.unread)} if reading.unread else {})}
-    return Plan(build_statement(reading), reading.subject.name, reading.certain, said)
+    reply_words = {
+        **reading.reply_words,
+        **({"unread": "、".join(odd.text for odd in reading.unread)} if reading.unread else {}),
+    }
+    return Plan(build_statement(reading), reading.subject.name, reading.certain, reply_words)
 
 
 def load_queries(path: Path, schema: Schema) -> DeclaredQueries:

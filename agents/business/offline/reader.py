@@ -98,12 +98,12 @@ class Reader:
         clause counts for all.
         """
         found: list[RowRequest] = []
-        said = "".join(
+        rest = "".join(
             number for number, _ in self._parse_question(clauses[0], today).numbers if not number.startswith("%")
         )
         for clause in clauses:
-            named = self._parse_question(clause, today).numbers or not said
-            reading = self._read_one(clause if named else f"{said} {clause}", today, sure=True)
+            named = self._parse_question(clause, today).numbers or not rest
+            reading = self._read_one(clause if named else f"{rest} {clause}", today, sure=True)
             if reading is None:
                 return ()
             found.append(reading)
@@ -115,13 +115,15 @@ class Reader:
         heard = self._parse_question(text, today)
         if not self._is_about_own_rows(heard):
             return None
-        asked = self._decide_give(heard)
-        scores = self._score_subjects(heard, asked)
+        give = self._decide_give(heard)
+        scores = self._score_subjects(heard, give)
         top = max(scores.values())
         if sure and top < SURE:
             return None
-        near = sorted((s for s in self._subjects if scores[s.name] >= top - NEAR), key=lambda s: -scores[s.name])
-        readings = [(self._read_for_subject(heard, subject, asked), scores[subject.name]) for subject in near]
+        best_subjects = sorted(
+            (s for s in self._subjects if scores[s.name] >= top - NEAR), key=lambda s: -scores[s.name]
+        )
+        readings = [(self._read_for_subject(heard, subject, give), scores[subject.name]) for subject in best_subjects]
         if not readings[0][0].known:  # what it was rather about was not understood
             readings = [(reading, score) for reading, score in readings if score > top - DOUBT]
         readings = [(reading, score) for reading, score in readings if reading.known]
@@ -130,14 +132,14 @@ class Reader:
         certain = [(reading, score) for reading, score in readings if reading.certain]
         best, most = (certain or readings)[0]
         tables = {reading.subject.table for reading, score in certain or readings if score > most - DOUBT}
-        if heard.numbers and best.unread == () and len(best.said) == BARE:  # a number and nothing else
+        if heard.numbers and best.unread == () and len(best.reply_words) == BARE:  # a number and nothing else
             best = next((reading for reading, _ in readings if reading.subject.default), best)
         doubtful = len(tables) > 1 and not heard.numbers
         return None if doubtful or (sure and not best.certain) else best
 
-    def _read_for_subject(self, heard: ParsedQuestion, subject: Subject, asked: Give) -> RowRequest:
+    def _read_for_subject(self, heard: ParsedQuestion, subject: Subject, form: Give) -> RowRequest:
         turned = self._find_searched_subject(subject, heard)
-        give = Give.SUM if turned is not subject and asked is Give.LIST else asked
+        give = Give.SUM if turned is not subject and form is Give.LIST else form
         words = self._words[turned.name]
         return SubjectReading(heard, turned, self._schema, self._language, give).build_request(words)
 
@@ -169,7 +171,7 @@ class Reader:
         )
         return score + 1.5 * named > GATE
 
-    def _score_subjects(self, heard: ParsedQuestion, asked: Give) -> dict[str, float]:
+    def _score_subjects(self, heard: ParsedQuestion, give: Give) -> dict[str, float]:
         scores = self._choice.compute_scores(heard.build_skeleton([TermKind.GOODS]))
         for subject in self._subjects:
             for mention in heard.mentions:
@@ -188,9 +190,7 @@ class Reader:
             names = any(column.named for column in self._schema.tables[subject.table].columns.values())
             scores[subject.name] += NAMED * bool(goods and names)
             fits = (
-                subject.gives == LIST
-                or asked is Give(subject.gives)
-                or (subject.gives == SUM and asked is Give.AVERAGE)
+                subject.gives == LIST or give is Give(subject.gives) or (subject.gives == SUM and give is Give.AVERAGE)
             )
             scores[subject.name] -= 0 if fits else UNFIT if subject.gives == SUM else NEVER
         return scores
@@ -204,8 +204,8 @@ class Reader:
     def _decide_give(self, heard: ParsedQuestion) -> Give:
         skeleton = heard.build_skeleton([TermKind.GOODS, TermKind.TABLE])
         scores = self._asks.compute_scores(skeleton)
-        asked = Give(max(scores, key=lambda give: scores[give]))
-        return decide_give(asked, skeleton)
+        likeliest = Give(max(scores, key=lambda give: scores[give]))
+        return decide_give(likeliest, skeleton)
 
     def _find_searched_subject(self, subject: Subject, heard: ParsedQuestion) -> Subject:
         named = heard.models or any(mention.list_meanings(TermKind.GOODS) for mention in heard.mentions)

@@ -34,29 +34,29 @@ class Odd:
 
 
 def find_odd_words(
-    text: str, left: str, language: Language, words: Collection[str], examples: str, number: bool
+    text: str, unread: str, language: Language, words: Collection[str], examples: str, number: bool
 ) -> list[Odd]:
-    """Returns the content words that are unread.
+    """Returns the content words of a question that were not understood.
 
     Args:
         text: the question.
-        left: the text with blanks for all that was understood.
+        unread: the text with blanks for all that was understood.
         language: words that say nothing here.
         words: words of the subject's examples, which say nothing besides.
         examples: their texts, joined; parts of them say nothing besides.
         number: whether a number is asked for, so that a part of a word counts too.
     """
     odd: list[Odd] = []
-    place = 0
+    position = 0
     for word, tag in tag_words(text):
-        end = place + len(word)
-        rest = left[place:end].strip().strip(_PARTICLES)
-        begin, place = place, end
+        end = position + len(word)
+        rest = unread[position:end].strip().strip(_PARTICLES)
+        begin, position = position, end
         if not rest or _is_how_many(rest, text[end:]) or (rest != word and not number and len(rest) < 2):
             continue
         # A word such as 最 or 除了 changes the rows even where examples of the subject have it.
         heavy = any(other in rest for other in language.weighty)
-        known = any(said in words or said in language.filler for said in (rest, word)) or (
+        known = any(form in words or form in language.filler for form in (rest, word)) or (
             len(rest) > 1 and not tag.startswith(PROPER) and rest in examples
         )
         content = tag[0] in CONTENT and (number or tag[0] != "v") and (len(rest) > 1 or tag[0] in "am")

@@ -40,6 +40,6 @@ class RowRequest:
     # Words that were not and may change which rows are right.
     unread: tuple[Odd, ...]
     # The customer's words for a reply.
-    said: Mapping[str, str]
+    reply_words: Mapping[str, str]
     # The message asks for rules too.
     rules: bool = False

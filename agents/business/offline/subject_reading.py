@@ -32,15 +32,13 @@ _SEVERAL = ("哪些", "几个", "哪几")
 class SubjectReading:
     """One question read by one subject; `_used` marks the characters that were understood."""
 
-    def __init__(
-        self, heard: ParsedQuestion, subject: Subject, schema: Schema, language: Language, asked: Give
-    ) -> None:
-        """asked: what the question wants by its form."""
+    def __init__(self, heard: ParsedQuestion, subject: Subject, schema: Schema, language: Language, give: Give) -> None:
+        """give: what the question wants of rows, judged by its form."""
         self._heard, self._subject, self._schema, self._language = heard, subject, schema, language
-        self._text, self._asked = heard.text, asked
+        self._text, self._asked = heard.text, give
         self._near = relations.list_related(schema, subject.table)
         self._used = bytearray(len(heard.text))
-        self._said: dict[str, str] = {}
+        self._reply_words: dict[str, str] = {}
         self._tests: list[str] = []
         self._known = True
         self._named = False
@@ -70,11 +68,11 @@ class SubjectReading:
         odd = self._find_odd_words(words, wanted.give in NUMBERS or everything)
         unknown = find_only_thing(odd, self._text, self._language)
         self._read_goods(unknown)
-        if unknown and self._said.get("search"):
+        if unknown and self._reply_words.get("search"):
             odd = []
         certain = not unknown and not self._find_odd_words(words, number=True)
         known = self._known and not (wanted.give in NUMBERS and odd)
-        said = self._said | {"give": wanted.give}
+        reply_words = self._reply_words | {"give": wanted.give}
         tests = () if self._one else tuple(self._tests)
         return RowRequest(
             self._subject,
@@ -86,7 +84,7 @@ class SubjectReading:
             self._known and certain,
             known,
             tuple(odd),
-            said,
+            reply_words,
         )
 
     def _is_modified(self) -> bool:
@@ -111,8 +109,8 @@ class SubjectReading:
                 used[mention.start : mention.end] = bytes([1]) * (mention.end - mention.start)
         for _, (start, end) in self._heard.models:
             used[start:end] = bytes([1]) * (end - start)
-        left = "".join(" " if given else character for character, given in zip(self._text, used, strict=True))
-        return find_odd_words(self._text, left, self._language, words, "|".join(self._subject.examples), number)
+        unread = "".join(" " if given else character for character, given in zip(self._text, used, strict=True))
+        return find_odd_words(self._text, unread, self._language, words, "|".join(self._subject.examples), number)
 
     def _mark_used(self, start: int, end: int) -> None:
         self._used[start:end] = bytes([1]) * (end - start)
@@ -129,7 +127,7 @@ class SubjectReading:
             return
         for _, span in numbers:
             self._mark_used(*span)
-        self._said["number"] = "、".join(number.lstrip("%") for number, _ in numbers)
+        self._reply_words["number"] = "、".join(number.lstrip("%") for number, _ in numbers)
         keys = [(table, f"{table}.{self._schema.tables[table].key}") for table in self._near]
         tests = [
             relations.build_test(self._schema, self._subject.table, table, sql_tests.build_number_test(key, number))
@@ -163,9 +161,9 @@ class SubjectReading:
             self._known &= self._asked not in NUMBERS
             return
         day = self._get_column(table, column).type == "date"
-        near = (subject.ahead or (day and not usual)) and "年" not in found.get_text(self._text)
-        period = choose_nearest(found.period, today) if near else found.period
-        self._said["period"] = found.get_text(self._text)
+        is_coming = (subject.ahead or (day and not usual)) and "年" not in found.get_text(self._text)
+        period = choose_nearest(found.period, today) if is_coming else found.period
+        self._reply_words["period"] = found.get_text(self._text)
         self._add_test(table, sql_tests.build_period_test(period, f"{table}.{column}"))
         self._named = True
 
@@ -226,7 +224,7 @@ class SubjectReading:
                 for t, _, _ in group
             )
             self._by_name = any(_is_row_name(term, subject, self._schema) for group in groups for term, _, _ in group)
-            self._said["state"] = "、".join(dict.fromkeys(named))
+            self._reply_words["state"] = "、".join(dict.fromkeys(named))
 
     def _is_near_enough(self, term: TermMeaning, mention: Occurrence) -> bool:
         """Whether a state of the parent rows narrows the rows: only where these are named after it, 取消那单的钱."""
@@ -236,6 +234,7 @@ class SubjectReading:
         return any(term.table == named.table for other in behind for named in other.list_meanings(TermKind.TABLE))
 
     def _is_refused(self, mention: Occurrence) -> bool:
+        """Whether the customer excludes what they mention (不要…, …以外的); the words that say so count as read."""
         before, after = self._text[: mention.start], self._text[mention.end :]
         for word in sorted(self._language.refuses, key=len, reverse=True):
             if before.endswith(word):
@@ -270,9 +269,9 @@ class SubjectReading:
             if tables or self._list_meanings(mention, TermKind.COLUMN) or mention.list_meanings(TermKind.GOODS):
                 used = all(self._used[mention.start : mention.end])
                 self._mark_used(mention.start, mention.end)
-                near = {self._subject.table, *shown, *([owner.table] if owner else [])}
+                searched = {self._subject.table, *shown, *([owner.table] if owner else [])}
                 alone = tables and all(term.kind is TermKind.TABLE for term in mention.terms)
-                self._known &= bool(used or not alone or near & {term.table for term in tables})
+                self._known &= bool(used or not alone or searched & {term.table for term in tables})
 
     def _find_money(self) -> str:
         """Returns the column that is summed, compared or ranked: the subject's own, or one that the question names."""
@@ -280,7 +279,7 @@ class SubjectReading:
         for mention in self._heard.mentions:
             for term in self._list_meanings(mention, TermKind.COLUMN):
                 if term.table in joined and self._get_column(term.table, term.column).type in _AMOUNTS:
-                    self._said["measure"] = self._text[mention.start : mention.end]
+                    self._reply_words["measure"] = self._text[mention.start : mention.end]
                     return f"{term.table}.{term.column}"
         return self._subject.money
 
@@ -306,24 +305,24 @@ class SubjectReading:
         # Rows that are named by number are shown, whatever else is asked of them.
         if heard.numbers:
             return Wanted(Give.LIST)
-        asked = self._asked
-        if subject.gives == SUM and asked in (Give.LIST, Give.COUNT):
-            asked = Give.SUM
+        give = self._asked
+        if subject.gives == SUM and give in (Give.LIST, Give.COUNT):
+            give = Give.SUM
         # 几笔一共花了多少钱 asks for the sum, which is told with the count.
-        if asked is Give.COUNT and money and any(word in self._text for word in _MONEY_TOO):
-            asked = Give.SUM
-        if asked in (Give.SUM, Give.AVERAGE) and not money:
-            asked = Give.LIST
+        if give is Give.COUNT and money and any(word in self._text for word in _MONEY_TOO):
+            give = Give.SUM
+        if give in (Give.SUM, Give.AVERAGE) and not money:
+            give = Give.LIST
         if "最近" in heard.text and not heard.time and subject.time:
-            if asked is Give.LIST and not self._named and not subject.prefer:
+            if give is Give.LIST and not self._named and not subject.prefer:
                 return Wanted(Give.LATEST, RECENT_ROWS)
-            if asked in (Give.SUM, Give.AVERAGE):
-                self._said["period"] = f"最近 {RECENT_DAYS} 天"
+            if give in (Give.SUM, Give.AVERAGE):
+                self._reply_words["period"] = f"最近 {RECENT_DAYS} 天"
                 self._add_test(
                     subject.table,
                     sql_tests.build_period_test(Period(heard.today - timedelta(RECENT_DAYS - 1), None), subject.time),
                 )
-        return Wanted(asked)
+        return Wanted(give)
 
     def _find_parent_money(self, rank: Ranking) -> str:
         """Returns the amount column of the parent rows, where these are ranked: 最贵的一单买了什么; empty otherwise."""
@@ -345,7 +344,7 @@ class SubjectReading:
             self._mark_used(comparison.start, comparison.end)
         if found:
             self._known &= bool(money) and len(found) == 1
-            self._said["amount"] = self._text[found[0].start : found[0].end].removesuffix("的")
+            self._reply_words["amount"] = self._text[found[0].start : found[0].end].removesuffix("的")
             if money:
                 self._tests.append(found[0].to_sql(money))
                 self._named = True
@@ -378,7 +377,7 @@ class SubjectReading:
                 things.append([term])
             end = span[1]
         self._known &= not any(self._without) or self._without[0]
-        self._said["search"] = "、".join(self._text[start:end] for _, (start, end) in named)
+        self._reply_words["search"] = "、".join(self._text[start:end] for _, (start, end) in named)
         tests = [
             relations.build_test(
                 self._schema,

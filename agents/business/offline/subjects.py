@@ -116,15 +116,15 @@ def _find_outputs(table: str, names: Iterable[str], schema: Schema) -> Iterator[
     """Yields the names of a template with their columns: of the subject's table, or of a related one (order_status,
     product).
     """
-    near = relations.list_related(schema, table)
+    related = relations.list_related(schema, table)
     for name in names:
         long = [
             f"{other}.{column}"
-            for other in near
+            for other in related
             for column in schema.tables[other].columns
             if f"{relations.get_singular(other)}_{column}" == name
         ]
-        short = [f"{other}.{name}" for other in near if name in schema.tables[other].columns]
+        short = [f"{other}.{name}" for other in related if name in schema.tables[other].columns]
         if not (found := [*short[:1], *long] if short and short[0].startswith(f"{table}.") else [*long, *short]):
             raise ValueError(f"没有 {name} 这一列")
         yield name, found[0]

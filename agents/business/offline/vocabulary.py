@@ -61,16 +61,16 @@ class Vocabulary:
 
     def find_words(self, text: str) -> list[Occurrence]:
         """Returns the words of a text. text: folded by `Language.fold_text`."""
-        found, place = [], 0
+        found, position = [], 0
         alone = _find_single_words(text)
-        while place < len(text):
-            for end in range(min(place + self._longest, len(text)), place, -1):
-                terms = self._terms.get(text[place:end])
-                if terms and _is_word(text, place, end) and (end > place + 1 or place in alone):
-                    found.append(Occurrence(place, end, terms))
-                    place = end - 1
+        while position < len(text):
+            for end in range(min(position + self._longest, len(text)), position, -1):
+                terms = self._terms.get(text[position:end])
+                if terms and _is_word(text, position, end) and (end > position + 1 or position in alone):
+                    found.append(Occurrence(position, end, terms))
+                    position = end - 1
                     break
-            place += 1
+            position += 1
         return found
 
 
@@ -119,15 +119,15 @@ def _list_spellings(word: str, term: TermMeaning) -> Iterator[str]:
 
 
 def _find_single_words(text: str) -> set[int]:
-    """Returns the places of characters that are words: of 那单 and 几张 the last, of 账单 none."""
-    places, place = set(), 0
+    """Returns the positions of characters that are words by themselves: of 那单 and 几张 the last, of 账单 none."""
+    positions, position = set(), 0
     for word, tag in tag_words(text):
         if len(word) == 1 or tag in ("m", "r", "mq", "f", "t"):
-            places.add(place + len(word) - 1)
+            positions.add(position + len(word) - 1)
         if word[0] in _LEADING:
-            places.update(range(place + 1, place + len(word)))
-        place += len(word)
-    return places
+            positions.update(range(position + 1, position + len(word)))
+        position += len(word)
+    return positions
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
@@ -138,5 +138,5 @@ def _is_word(text: str, start: int, end: int) -> bool:
     return not (_is_latin(text, start - 1) or _is_latin(text, end)) or word.isdigit()
 
 
-def _is_latin(text: str, place: int) -> bool:
-    return 0 <= place < len(text) and text[place].isascii() and text[place].isalpha()
+def _is_latin(text: str, position: int) -> bool:
+    return 0 <= position < len(text) and text[position].isascii() and text[position].isalpha()

@@ -95,21 +95,21 @@ def _build_spent(rng: Random, member: Row, earned: list[Row], today: date) -> li
     rows: list[Row] = []
     for days in (150, 20) if rng.random() < 0.7 else ():
         moment = datetime.combine(today - timedelta(days=days), time(20, 15))
-        held = sum(row["amount"] for row in [*earned, *rows] if row["created_at"] < moment)
-        if held >= 100:
+        balance = sum(row["amount"] for row in [*earned, *rows] if row["created_at"] < moment)
+        if balance >= 100:
             reason = rng.choice(("下单抵现", "积分商城兑换"))
-            rows.append(_build_entry(member, "used", -min(held // 100 * 50, 1000), reason, moment))
+            rows.append(_build_entry(member, "used", -min(balance // 100 * 50, 1000), reason, moment))
     return rows
 
 
 def _use_points(rows: list[Row], spent: Row) -> None:
     """Uses points, those first that expire first."""
     open_rows = [row for row in rows if row["kind"] == "earned" and row["created_at"] < spent["created_at"]]
-    left = -spent["amount"]
+    remaining = -spent["amount"]
     for row in sorted(open_rows, key=lambda row: row["created_at"]):
-        taken = min(left, row["remaining"])
+        taken = min(remaining, row["remaining"])
         row["remaining"] -= taken
-        left -= taken
+        remaining -= taken
     rows.append(spent)
 
 

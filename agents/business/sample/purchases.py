@@ -68,7 +68,7 @@ class Purchases:
     def _add_order(self, member: Row, age: int, state: str) -> Row:
         created = self._build_moment(self.today - timedelta(days=age), 0 if age == 0 else self.rng.randint(9, 15))
         number = f"YD{created:%Y%m%d}{len(self.orders) + 1:05d}"
-        goods = sum(self._add_item(number, place) for place in range(1, self.rng.choice((1, 1, 1, 2, 2, 3)) + 1))
+        goods = sum(self._add_item(number, position) for position in range(1, self.rng.choice((1, 1, 1, 2, 2, 3)) + 1))
         discount = self.rng.choice((0, 0, 0, 30)) if goods >= 300 else 0
         fee = 0 if goods >= 99 else 8
         paid = state != "unpaid" and not (state == "cancelled" and self.rng.random() < 0.5)
@@ -90,7 +90,7 @@ class Purchases:
         self.orders.append(order)
         return order
 
-    def _add_item(self, order: str, place: int) -> int:
+    def _add_item(self, order: str, position: int) -> int:
         """Adds an item and returns its amount."""
         bought = {item["product"] for item in self.order_items if item["order_id"] == order}
         pool = ACCESSORIES if self.rng.random() < 0.3 else PRODUCTS
@@ -98,7 +98,7 @@ class Purchases:
         quantity = self.rng.choice((1, 1, 2)) if price < 300 else 1
         self.order_items.append(
             {
-                "id": f"{order}-{place}",
+                "id": f"{order}-{position}",
                 "order_id": order,
                 "product": product,
                 "category": category,

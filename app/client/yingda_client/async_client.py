@@ -379,4 +379,5 @@ class AsyncConversation:
 
 
 def _shown(call: Call, proved: Proved) -> Call:
+    """Returns a call that carries the tokens which prove the customer."""
     return call.shown_by(proved.get("session_token", ""), proved.get("user_token", ""))

@@ -13,6 +13,7 @@ import httpx
 from .errors import ApiError, Unavailable, error_class_of
 from .version import __version__
 
+# Seconds before the first retry; each later pause is twice as long.
 FIRST_DELAY = 0.5
 # Seconds; a server that asks for a longer pause is not asked again.
 MAX_DELAY = 30.0
@@ -99,11 +100,13 @@ def delay_before_retry(call: Call, attempt: int, error: ApiError | httpx.Transpo
         may = error.status in REFUSED or (error.status in REPEATED and call.repeatable)
         wanted: float | None = error.retry_after
     else:
+        # Without a connection the server got nothing, so that any call may be sent again.
         may = call.repeatable or isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
         wanted = None
     if not may or (wanted is not None and wanted > MAX_DELAY):
         return None
     backoff = min(FIRST_DELAY * 2.0**attempt, MAX_DELAY)
+    # At random, so that clients which failed together do not come back together.
     return max(wanted or 0.0, backoff * random.uniform(0.5, 1.0))
 
 

@@ -76,10 +76,10 @@ def _find_conflict(entry: Chunk, near: Sequence[Chunk]) -> Steps:
     for sentence in split_sentences(entry.text) if near else ():
         for assertion in extract_assertions(Chunk(entry.id, entry.document, 0, sentence.text)):
             for own in split_clauses(assertion):
-                other = _find_opposed(own.said, passages, asked, titles)
+                other = _find_opposed(own.statement, passages, asked, titles)
                 yield None
                 if other is not None and not _is_held_up(sentence.text, entry, near):
-                    yield _build_issue(entry, other.chunk, own.said.text, other.clause.text)
+                    yield _build_issue(entry, other.chunk, own.statement.text, other.clause.text)
                     return
 
 
@@ -91,10 +91,10 @@ def _is_held_up(sentence: str, entry: Chunk, near: Sequence[Chunk]) -> bool:
 def _read_passage(chunk: Chunk) -> Iterator[_PassageClause]:
     heading = Statement(fold((chunk.heading_path or ("",))[-1]))
     for assertion in extract_assertions(chunk):
-        sentence = Statement(f"{assertion.outer.text} {assertion.said.text}")
+        sentence = Statement(f"{assertion.outer.text} {assertion.statement.text}")
         for clause in split_clauses(assertion):
-            yield _PassageClause(chunk, clause.said, clause.said.pairs, sentence, clause.key)
-        yield _PassageClause(chunk, heading, assertion.said.pairs - heading.pairs, sentence, Statement(""))
+            yield _PassageClause(chunk, clause.statement, clause.statement.pairs, sentence, clause.key)
+        yield _PassageClause(chunk, heading, assertion.statement.pairs - heading.pairs, sentence, Statement(""))
 
 
 def _find_opposed(
@@ -105,11 +105,11 @@ def _find_opposed(
     denied = [said for said in related if _is_denied(own, said, asked, titles)]
     if denied:
         return min(denied, key=lambda said: len(said.clause.text))
-    if not own.numbers.said:
+    if not own.numbers.stated:
         return None
     shared = [len(own.pairs & said.clause.pairs) for said in related]
     near = [said for said, count in zip(related, shared, strict=True) if count >= max(SHARED, NEAREST * max(shared))]
-    if any(all(is_known(one, said.sentence.numbers.known) for one in own.numbers.said) for said in near):
+    if any(all(is_known(one, said.sentence.numbers.known) for one in own.numbers.stated) for said in near):
         return None
     return next((said for said in near if _has_other_number(own, said, asked)), None)
 
@@ -128,10 +128,10 @@ def _is_denied(own: Statement, said: _PassageClause, asked: Statement, titles: f
     denied by nothing below them.
     """
     clause = said.clause
-    if clause.numbers.said or not is_contradiction(own.polarity, clause.polarity):
+    if clause.numbers.stated or not is_contradiction(own.polarity, clause.polarity):
         return False
     shared = own.pairs & clause.pairs
-    if not clause.pairs & asked.pairs or not shared - titles or (own.numbers.said and len(shared) < SHARED):
+    if not clause.pairs & asked.pairs or not shared - titles or (own.numbers.stated and len(shared) < SHARED):
         return False
     if _compute_share(asked, said.sentence.pairs) < KNOWN:
         return False
@@ -156,8 +156,8 @@ def _is_lead_known(own: Statement, clause: Statement, asked: Statement) -> bool:
 
 def _has_other_number(own: Statement, said: _PassageClause, asked: Statement) -> bool:
     """Whether the two say the same but for one number of a unit."""
-    left = [find_measure(each, own.text) for each in own.numbers.said - said.clause.numbers.said]
-    right = [find_measure(each, said.clause.text) for each in said.clause.numbers.said - own.numbers.said]
+    left = [find_measure(each, own.text) for each in own.numbers.stated - said.clause.numbers.stated]
+    right = [find_measure(each, said.clause.text) for each in said.clause.numbers.stated - own.numbers.stated]
     if len(left) != 1 or len(right) != 1 or left[0] is None or right[0] is None:
         return False
     return left[0][1] == right[0][1] and _compute_likeness(own, said, asked) >= 1 - NEW

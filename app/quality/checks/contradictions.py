@@ -304,4 +304,5 @@ def _has_parallel_heading(one: NumberStatement, other: NumberStatement) -> bool:
 
 
 def _format_quantity(value: Quantity) -> str:
+    """Returns an amount with its unit as staff read it."""
     return f"{value[0]}{_UNITS.get(value[1], value[1])}"

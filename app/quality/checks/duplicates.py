@@ -65,7 +65,8 @@ def _is_same(one: Chunk, other: Chunk, left: str, right: str) -> bool:
     """Whether two passages differ in no name and no number."""
     short, long = sorted((fold(one.text), fold(other.text)), key=len)
     if not (
-        find_quantities(short).said <= find_quantities(long).said and find_latin_names(short) <= find_latin_names(long)
+        find_quantities(short).stated <= find_quantities(long).stated
+        and find_latin_names(short) <= find_latin_names(long)
     ):
         return False
     if len(short) * 1.5 < len(long):
@@ -91,6 +92,7 @@ def _is_name(piece: str, body: str, start: int, end: int, title: str) -> bool:
 
 
 def _find_common(body: str, title: str) -> list[str]:
+    """Returns the pieces of two characters or more that a title and a text have in common, in the same order."""
     blocks = SequenceMatcher(None, title, body, autojunk=False).get_matching_blocks()
     return [title[block.a : block.a + block.size] for block in blocks if block.size > 1]
 

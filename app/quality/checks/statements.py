@@ -50,7 +50,7 @@ def extract_statements(chunk: Chunk, subject: str) -> Iterator[NumberStatement]:
             for clause in split_clauses(part):
                 folded = fold(clause)
                 found = find_quantities(_VERSION.sub(" ", remove_codes(folded)))
-                said = frozenset(filter(None, (find_measure(one, folded) for one in found.said)))
+                said = frozenset(filter(None, (find_measure(one, folded) for one in found.stated)))
                 if not said:
                     before.append(folded)
                     continue

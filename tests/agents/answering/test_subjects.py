@@ -21,13 +21,13 @@ def _about(text: str, *questions: str) -> Question:
 def test_another_model_is_named_and_its_question_offered() -> None:
     found = find_other_subject(ask("K7 能装多少水？"), [KETTLE])
     assert found is not None
-    assert (found.asked, found.found, found.question) == ("K7", "QD-K3", "QD-K3 能装多少水")
+    assert (found.asked_model, found.found, found.question) == ("K7", "QD-K3", "QD-K3 能装多少水")
 
 
 def test_the_model_of_the_conversation_counts_where_the_message_names_none() -> None:
     found = find_other_subject(_about("能装多少", "QD-K7 多少钱"), [KETTLE])
     assert found is not None
-    assert (found.asked, found.question) == ("QD-K7", "QD-K3 能装多少")
+    assert (found.asked_model, found.question) == ("QD-K7", "QD-K3 能装多少")
     assert find_other_subject(_about("电水壶能装多少", "QD-K7 多少钱"), [KETTLE]) is None
     assert find_other_subject(_about("能装多少", "QD-K3 多少钱"), [KETTLE]) is None
 

@@ -38,7 +38,7 @@ def test_blocks_that_are_quoted_and_left_are_told_apart() -> None:
     quotes = ["运行下面的命令：\nbackup --all"]
     assert measure_coverage(chunk.text, chunk.layout, quotes) == Coverage(
         quoted=(1, 2),
-        left=5,
+        left_blocks=5,
         left_chars=len("备份前请先停掉服务。套餐：标准；份数：3套餐：高级；份数：9- 备份保存 30 天- 过期自动删除"),
     )
 
@@ -65,7 +65,7 @@ def test_of_a_table_only_the_rows_that_answer_are_quoted() -> None:
 def test_a_heading_goes_with_what_it_heads_and_is_not_left_out() -> None:
     chunk = chunk_of("# 手册\n\n## 开机\n\n长按三秒。\n\n## 关机\n\n再按一次。\n")
     coverage = measure_coverage(chunk.text, chunk.layout, ["再按一次。"])
-    assert (coverage.left, coverage.left_chars) == (1, len("长按三秒。"))
+    assert (coverage.left_blocks, coverage.left_chars) == (1, len("长按三秒。"))
     assert [(part.quoted, part.markdown) for part in split_by_quotes(chunk.text, chunk.layout, ["再按一次。"])] == [
         (False, "**开机**\n\n长按三秒。"),
         (True, "**关机**\n\n再按一次。"),

@@ -33,7 +33,6 @@ from tests.app.serving import served
 
 KNOWLEDGE = "/api/v1/knowledge"
 RETURNS = ("售后/退货.md", "# 退货\n\n七天内可以无理由退货。\n".encode())
-NOTHING: frozenset[str] = frozenset()
 
 
 @pytest.fixture
@@ -63,7 +62,8 @@ async def test_what_is_deleted_is_neither_found_listed_nor_counted_and_comes_bac
     assert await documents.get("t", "d1") is None and await documents.load_page("t") == ([], 0)
     assert await documents.list_published("t") == [] and await documents.load_chunks("t", "d1", 0, 9) != ([], 0)
     assert await documents.find_passage("t", "d1", ["新"]) is None
-    assert (await feed.load_delta("t", frozenset({"v2-0", "v2-1"}), 9)).removed == {"v2-0", "v2-1"}
+    known = frozenset({"v2-0", "v2-1"})
+    assert (await feed.load_missing("t", lambda live: (live - known, known - live), 9)).removed == known
     ((binned,), total) = await rows.load_page("t", "", 0, 10)
     assert (total, binned.id, binned.path, binned.versions, binned.deleted_by) == (1, "d1", "售后/退货.md", 2, "小王")
     assert (
@@ -77,7 +77,7 @@ async def test_what_is_deleted_is_neither_found_listed_nor_counted_and_comes_bac
     kept = ("id", "path", "title", "version_id", "version", "chunks", "live", "published", "created_at", "category")
     assert [getattr(after, name) for name in kept] == [getattr(before, name) for name in kept]
     assert [version.number for version in await VersionRepository(database).list_all("t", "d1")] == [2, 1]
-    assert {chunk.id for chunk, _ in (await feed.load_delta("t", NOTHING, 0)).added} == {"v2-0", "v2-1"}
+    assert {chunk.id for chunk, _ in (await feed.load_all("t")).added} == {"v2-0", "v2-1"}
     assert await rows.load_page("t", "", 0, 10) == ([], 0)
 
 

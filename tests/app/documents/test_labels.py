@@ -15,7 +15,6 @@ from app.documents.repository_labels import LabelRepository, PathTaken
 from app.documents.types import Filing, Labels
 from tests.app.documents.builders import prepared
 
-NOTHING: frozenset[str] = frozenset()
 NORTH, SOUTH = Filing("北区/政策.md"), Filing("南区/政策.md")
 
 
@@ -25,7 +24,7 @@ async def commit(database: Database, filing: Filing, document: str, text: str, l
 
 
 async def found(database: Database) -> set[str]:
-    return {chunk.text for chunk, _ in (await IndexFeed(database).load_delta("t", NOTHING, 0)).added}
+    return {chunk.text for chunk, _ in (await IndexFeed(database).load_all("t")).added}
 
 
 async def test_the_same_name_in_two_folders_is_two_documents(database: Database) -> None:
@@ -46,9 +45,9 @@ async def test_an_external_id_makes_a_document_whatever_its_path(database: Datab
 
 async def test_labels_that_are_searched_reach_the_index_and_the_vocabulary_stays(database: Database) -> None:
     await commit(database, NORTH, "d1", "北 区")
-    before = (await IndexFeed(database).load_delta("t", NOTHING, 0)).added
+    before = frozenset(chunk.id for chunk, _ in (await IndexFeed(database).load_all("t")).added)
     revision = await LabelRepository(database).change_labels("t", "d1", {"category": "新", "tags": ("丙",)})
-    delta = await IndexFeed(database).load_delta("t", frozenset(chunk.id for chunk, _ in before), 0)
+    delta = await IndexFeed(database).load_missing("t", lambda live: (live - before, before - live), 0)
     ((chunk, terms),) = delta.added
     assert (delta.revision, revision, len(delta.removed)) == (2, 2, 1)
     assert (chunk.document.category, chunk.document.tags, chunk.text, chunk.entry) == ("新", ("丙",), "北 区", chunk.id)

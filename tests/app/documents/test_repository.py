@@ -17,8 +17,6 @@ from app.wiring.tables import METADATA
 from knowledge import text
 from tests.app.documents.builders import prepared
 
-NOTHING: frozenset[str] = frozenset()
-
 
 async def count(database: Database, table: str) -> int:
     async with database.read() as connection:
@@ -29,7 +27,7 @@ async def count(database: Database, table: str) -> int:
 async def test_a_commit_stores_the_document_as_it_was_prepared(database: Database) -> None:
     document = prepared("退货.md", "七天 无理由 退货", "运费 七天", category="售后")
     assert await KnowledgeRepository(database).commit("t", document, None) == 1
-    delta = await IndexFeed(database).load_delta("t", NOTHING, 0)
+    delta = await IndexFeed(database).load_all("t")
     assert tuple(chunk for chunk, _ in delta.added) == document.chunks
     assert delta.new_terms == ("七天", "无理由", "退货", "运费")
     assert [terms.tolist() for _, terms in delta.added] == [[0, 1, 2], [3, 0]]
@@ -43,7 +41,8 @@ async def test_a_new_version_replaces_all_chunks_and_keeps_the_history(database:
     repository = KnowledgeRepository(database)
     await repository.commit("t", prepared("a", "旧 一", "旧 二"), None)
     assert await repository.commit("t", prepared("a", "新 一", version="v2"), replaces="v1") == 2
-    delta = await IndexFeed(database).load_delta("t", frozenset({"v1-0", "v1-1"}), 3)
+    known = frozenset({"v1-0", "v1-1"})
+    delta = await IndexFeed(database).load_missing("t", lambda live: (live - known, known - live), 3)
     assert delta.removed == {"v1-0", "v1-1"}
     assert [chunk.id for chunk, _ in delta.added] == ["v2-0"]
     assert delta.new_terms == ("新",)
@@ -94,8 +93,8 @@ async def test_tenants_share_nothing(database: Database) -> None:
     await repository.commit("one", prepared("a", "一 号"), None)
     await repository.commit("two", prepared("a", "二 号"), None)
     assert await documents.get("three", "d1") is None
-    assert [chunk.text for chunk, _ in (await feed.load_delta("two", NOTHING, 0)).added] == ["二 号"]
-    assert (await feed.load_delta("two", NOTHING, 0)).new_terms == ("二", "号")
+    assert [chunk.text for chunk, _ in (await feed.load_all("two")).added] == ["二 号"]
+    assert (await feed.load_all("two")).new_terms == ("二", "号")
     assert await repository.delete("one", "d1") == 2
     assert await documents.get("two", "d1") is not None
 
@@ -105,7 +104,7 @@ async def test_concurrent_commits_never_give_a_term_id_twice(database: Database)
     made = [prepared(f"n{i}", f"共同 词{i} 词{i + 1}", document=f"d{i}", version=f"v{i}") for i in range(12)]
     revisions = await asyncio.gather(*(repositories[i % 2].commit("t", item, None) for i, item in enumerate(made)))
     assert sorted(revisions) == list(range(1, 13))
-    delta = await IndexFeed(database).load_delta("t", NOTHING, 0)
+    delta = await IndexFeed(database).load_all("t")
     assert len(set(delta.new_terms)) == len(delta.new_terms) == 14
     for chunk, terms in delta.added:
         assert [delta.new_terms[term] for term in terms] == chunk.text.split()
@@ -115,7 +114,7 @@ async def test_concurrent_commits_never_give_a_term_id_twice(database: Database)
 async def test_many_terms_and_chunks_pass_the_limits_of_one_statement(database: Database) -> None:
     texts = [f"词{i} 词{i + 1} 词{i + 2}" for i in range(1500)]
     await KnowledgeRepository(database).commit("t", prepared("a", *texts), None)
-    delta = await IndexFeed(database).load_delta("t", NOTHING, 0)
+    delta = await IndexFeed(database).load_all("t")
     assert [chunk.text for chunk, _ in delta.added] == texts
     assert len(delta.new_terms) == 1502
 
@@ -136,14 +135,14 @@ async def test_another_text_version_keeps_a_document_from_the_indexes_until_its_
     assert await tokens.find_outdated("t") is None
     monkeypatch.setattr(text, "VERSION", "next")
     with pytest.raises(OutdatedTokens):
-        await feed.load_delta("t", NOTHING, 0)
+        await feed.load_all("t")
     batch = await tokens.find_outdated("t")
     assert batch is not None
     [document] = batch.documents
     letters = tuple(tuple(chunk.text.replace(" ", "")) for chunk in document.chunks)
     assert await tokens.renew_terms("t", 0, [RenewedDocument(document.id, document.chunks, letters)]) == 2
     assert await tokens.find_outdated("t") is None
-    delta = await feed.load_delta("t", NOTHING, 0)
+    delta = await feed.load_all("t")
     assert [[delta.new_terms[term] for term in terms] for _, terms in delta.added] == [["甲", "乙", "丙"]]
     assert delta.added[0][0].id != document.chunks[0].id  # so that indexes take it anew
 

@@ -20,12 +20,11 @@ from knowledge.types import FaqColumns
 from tests.app.documents.builders import prepared
 
 DRAFT, REVIEW, SCHEDULED, PUBLISHED, ARCHIVED = VersionState
-NOTHING: frozenset[str] = frozenset()
 APPROVAL = Approval(VersionDecision("李", "可以"), (REVIEW, SCHEDULED))
 
 
 async def found(database: Database) -> set[str]:
-    return {chunk.text for chunk, _ in (await IndexFeed(database).load_delta("t", NOTHING, 0)).added}
+    return {chunk.text for chunk, _ in (await IndexFeed(database).load_all("t")).added}
 
 
 async def states(database: Database) -> dict[int, VersionState]:

@@ -37,7 +37,7 @@ def verification(base: KnowledgeBase) -> IndexVerification:
 async def damage(base: KnowledgeBase, index: MemoryIndex) -> dict[str, str]:
     """Whatever can be wrong of an index, each in a chunk of its own, without a revision that tells."""
     snapshot = index.get_snapshot()
-    delta = await base.feed.load_delta("t", frozenset(), 0)
+    delta = await base.feed.load_all("t")
     rows = [IndexedChunk(chunk, snapshot.get_vectors([chunk.id])[0], terms) for chunk, terms in delta.added]
     missing, changed, terms, vectors, _ = rows
     nan = np.full_like(vectors.vector, np.nan)
@@ -86,7 +86,7 @@ async def test_vectors_of_another_width_are_made_anew(tmp_path: Path) -> None:
     index = MemoryIndex()
     async with knowledge_base(tmp_path, open_index=lambda _: index) as base:
         await base.ingestion.add("t", FILES)
-        delta = await base.feed.load_delta("t", frozenset(), 0)
+        delta = await base.feed.load_all("t")
         narrow = tuple(IndexedChunk(chunk, np.ones(3, np.float32), terms) for chunk, terms in delta.added)
         await index.apply(IndexChange(delta.revision, narrow))
         assert (await verification(base).run(Context()))["differences"] == SOUND | {"vectors": 5}

@@ -135,7 +135,7 @@ async def test_a_start_after_a_kill_half_way_makes_the_rest(tmp_path: Path, monk
         with pytest.raises(_KilledError):
             await retokeniser.renew("t")
         with pytest.raises(OutdatedTokens):
-            await base.feed.load_delta("t", frozenset(), 0)
+            await base.feed.load_all("t")
         while await tokens.find_outdated("t") is not None and batches < 1:
             batches += 1
         assert batches == 1  # some are left
@@ -187,7 +187,7 @@ async def test_what_is_uploaded_while_terms_are_made_again_loses_nothing(databas
         service.put("t", [word("上门安装")]),
     )
     await retokeniser.renew("t")
-    delta = await feed.load_delta("t", frozenset(), 0)
+    delta = await feed.load_all("t")
     assert len(delta.added) == 12 and delta.vocabulary == 2
     place = delta.new_terms.index(PRODUCT)
     assert all(place in terms for _, terms in delta.added)
