@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from knowledge.evaluation.dataset import EvalSet
@@ -12,6 +13,7 @@ from knowledge.evaluation.metrics import (
     compute_auroc,
     compute_mean,
     compute_mean_with_interval,
+    group_by,
     measure_ranking,
 )
 from knowledge.evaluation.runner import BASELINES, QuestionResult
@@ -82,11 +84,11 @@ def _measure_baseline(
 
 
 def _group_by_category(data: EvalSet, results: Sequence[QuestionResult]) -> dict[str, Any] | None:
-    categories = sorted({result.question.category for result in results} - {""})
-    groups = {name: [result for result in results if result.question.category == name] for name in categories}
+    groups = group_by(results, attrgetter("question.category"))
     return {
         name: {"questions": len(group), "answered_rate": _measure_answered(group), **_measure_ranking(data, group)}
         for name, group in groups.items()
+        if name
     } or None
 
 

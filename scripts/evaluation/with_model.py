@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +17,7 @@ from app.settings import Settings
 from app.spending.types import Spending
 from app.wiring.models import LanguageModels
 from knowledge.errors import InvalidConfiguration
+from knowledge.evaluation.metrics import group_by
 from scripts.evaluation.product import Setup, open_container_for, play_with_progress
 
 _HEADINGS = (
@@ -94,7 +94,7 @@ def build_both_report(name: str, turns: Sequence[ModelTurn]) -> dict[str, Any]:
 
 def build_both_table(turns: Sequence[ModelTurn]) -> str:
     """What a person reads: a line a tag, all of them last; columns are divided by tabs."""
-    rows = [*sorted(_group_by_tag(turns).items()), (_ALL, list(turns))]
+    rows = [*_group_by_tag(turns).items(), (_ALL, list(turns))]
     return "\n".join(
         "\t".join(cells) for cells in (_HEADINGS, *(_build_cells(tag, _compare_turns(some)) for tag, some in rows))
     )
@@ -141,10 +141,7 @@ def _build_cells(tag: str, figures: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _group_by_tag(turns: Sequence[ModelTurn]) -> dict[str, list[ModelTurn]]:
-    tags: dict[str, list[ModelTurn]] = defaultdict(list)
-    for turn in turns:
-        tags[turn.with_model.labelled.tag].append(turn)
-    return dict(tags)
+    return group_by(turns, lambda turn: turn.with_model.labelled.tag)
 
 
 def _get_first_token(turn: PlayedTurn) -> float:
