@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from agents.understanding.normalise import normalise_text
@@ -35,31 +34,17 @@ class Traffic(Protocol):
         """Whether nothing is computed for a customer, or waits to be."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionResult:
-    """A question with its search results."""
-
-    question: LabelledQuestion
-    retrieval: Retrieval
-
-    def find_passing_threshold(self, least: int) -> float:
-        """Returns the highest threshold at which at least `least` candidates pass; 0 where there are fewer."""
-        probabilities = sorted((one.probability for one in self.retrieval.candidates), reverse=True)
-        return probabilities[least - 1] if len(probabilities) >= least else 0.0
-
-    def build_outcome(self) -> TriedQuestion:
-        """Returns whether the question passed, and where the expected documents stand."""
-        question, found = self.question, self.retrieval
-        passed = found.verdict is GateVerdict.PASS
-        if not question.answerable:
-            return TriedQuestion(False, passed, not passed, None)
-        if not question.documents:
-            return TriedQuestion(True, passed, passed, None)
-        ranked = [candidate.chunk.document for candidate in found.candidates[:MAX_RANK]]
-        wanted = frozenset(question.documents)
-        ranks = (place for place, one in enumerate(ranked, 1) if wanted & {one.id, one.name})
-        rank = next(ranks, 0)
-        return TriedQuestion(True, passed, passed and rank == 1, rank)
+def build_outcome(question: LabelledQuestion, found: Retrieval) -> TriedQuestion:
+    """Returns whether a question passed, and where the expected documents stand."""
+    passed = found.verdict is GateVerdict.PASS
+    if not question.answerable:
+        return TriedQuestion(False, passed, not passed, None)
+    if not question.documents:
+        return TriedQuestion(True, passed, passed, None)
+    wanted = frozenset(question.documents)
+    ranked = (candidate.chunk.document for candidate in found.candidates[:MAX_RANK])
+    rank = next((place for place, one in enumerate(ranked, 1) if wanted & {one.id, one.name}), 0)
+    return TriedQuestion(True, passed, passed and rank == 1, rank)
 
 
 class SearchMeasurement:
@@ -71,7 +56,7 @@ class SearchMeasurement:
 
     async def search_questions(
         self, search: CalibratedSearch, questions: Sequence[LabelledQuestion]
-    ) -> AsyncIterator[QuestionResult]:
+    ) -> AsyncIterator[tuple[LabelledQuestion, Retrieval]]:
         """Yields each question with everything that is found for it, normalised and searched as in the chat; vectors
         come from the cache where they exist. Raises KnowledgeError.
         """
@@ -80,7 +65,7 @@ class SearchMeasurement:
         for question, text, vector in zip(questions, texts, vectors, strict=True):
             await self._wait_for_customers()
             started = time.perf_counter()
-            yield QuestionResult(question, await search.search(text, vectors=QuestionVectors(vector), explain=True))
+            yield question, await search.search(text, vectors=QuestionVectors(vector), explain=True)
             await asyncio.sleep(time.perf_counter() - started)
 
     async def calibrate_search(self, search: CalibratedSearch, settings: Settings) -> CalibratedSearch:

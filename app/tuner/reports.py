@@ -20,12 +20,13 @@ from app.tuner import repository_reports as rows
 from app.tuner.calibration import ScoredQuestion, calibrate_threshold
 from app.tuner.effects import CALIBRATION, SWEEP, ParameterEffect, find_effects
 from app.tuner.grid import MAX_POINTS, GridPoint, TriedQuestion, build_grid, compare_points, locate_settings
-from app.tuner.measurement import SearchMeasurement
+from app.tuner.measurement import SearchMeasurement, build_outcome
 from app.tuner.ranges import apply_overrides, check_values, require_consistent
 from app.tuner.repository_reports import TuningReport
 from app.tuner.types import Action, Params
 from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.calibration.fit import MIN_LABELLED
+from knowledge.evaluation.runner import find_passing_threshold
 
 if TYPE_CHECKING:
     from app.db.engine import Database
@@ -217,8 +218,8 @@ class Reports:
         questions: Sequence[LabelledQuestion],
     ) -> dict[str, Any]:
         scored, least = [], search.settings.min_surviving_chunks
-        async for found in self._measuring.search_questions(search, questions):
-            scored.append(ScoredQuestion(found.question.answerable, found.find_passing_threshold(least)))
+        async for question, found in self._measuring.search_questions(search, questions):
+            scored.append(ScoredQuestion(question.answerable, find_passing_threshold(found, least)))
             await context.report_progress(len(scored), len(questions))
         return await asyncio.to_thread(calibrate_threshold, scored, search.settings, parameters["refusal"])
 
@@ -256,8 +257,8 @@ class Reports:
                     search, apply_overrides(search.settings, point.to_values())
                 )
             found = []
-            async for one in self._measuring.search_questions(tried, questions):
-                found.append(one.build_outcome())
+            async for question, retrieval in self._measuring.search_questions(tried, questions):
+                found.append(build_outcome(question, retrieval))
                 done += 1
                 await context.report_progress(done, total)
             outcomes.append(found)

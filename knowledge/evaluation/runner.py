@@ -11,7 +11,7 @@ import numpy as np
 from knowledge.calibration.calibrator import Calibrator
 from knowledge.embeddings.base import Embedder
 from knowledge.evaluation.dataset import EvalQuestion
-from knowledge.filters import Filter
+from knowledge.filters import EVERYTHING, Filter
 from knowledge.fusion import fuse_rankings
 from knowledge.ingest import tokenize_texts
 from knowledge.rerankers.base import Reranker
@@ -130,11 +130,11 @@ async def run_questions(
         For each question all its candidates and the agent's reply.
     """
     texts = [searched(question.text) for question in questions]
-    vectors = await retriever.embedder.embed_questions(texts)
     results = []
-    wheres = scopes or [Filter()] * len(questions)
-    for question, text, vector, where in zip(questions, texts, vectors, wheres, strict=True):
-        retrieval = await retriever.search(text, vectors=QuestionVectors(vector), where=where, explain=True)
+    wheres = scopes or [EVERYTHING] * len(questions)
+    rows = zip(questions, texts, wheres, strict=True)
+    async for vector, retrieval in search_texts(retriever, texts, wheres):
+        question, text, where = next(rows)
         reply = await answer(question.text, vector, where)
         results.append(
             QuestionResult(question, retrieval, reply, await _search_baselines(retriever, text, vector, where))
@@ -142,6 +142,21 @@ async def run_questions(
         if progress is not None:
             progress(1)
     return results
+
+
+async def search_texts(
+    retriever: Retriever, texts: Sequence[str], wheres: Sequence[Filter] = ()
+) -> AsyncIterator[tuple[Vector, Retrieval]]:
+    """Yields the embedding of each text with all candidates for it. wheres: of each; empty for all documents."""
+    vectors = await retriever.embedder.embed_questions(texts)
+    for text, vector, where in zip(texts, vectors, wheres or [EVERYTHING] * len(texts), strict=True):
+        yield vector, await retriever.search(text, vectors=QuestionVectors(vector), where=where, explain=True)
+
+
+def find_passing_threshold(retrieval: Retrieval, least: int) -> float:
+    """Returns the highest threshold at which at least `least` candidates pass; 0 where there are fewer."""
+    probabilities = sorted((one.probability for one in retrieval.candidates), reverse=True)
+    return probabilities[least - 1] if len(probabilities) >= least else 0.0
 
 
 async def _search_baselines(
