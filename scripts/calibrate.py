@@ -25,8 +25,8 @@ from app.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError, MissingDependency
 from knowledge.evaluation.cutoffs import Cutoff, Probabilities, Recommendation, choose_cutoff, list_cutoffs
 from knowledge.evaluation.dataset import EvalSet, load_set
-from knowledge.evaluation.runner import find_passing_threshold, search_texts
-from scripts.commands import check_folders
+from knowledge.evaluation.runner import run_questions
+from scripts.commands import check_folders, parse_share
 from scripts.evaluation.parts import open_retriever
 from scripts.evaluation.product import open_embedder
 from scripts.evaluation.reader_verdicts import add_reader_arguments, judge_base
@@ -68,7 +68,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_reader_arguments(parser)
     parser.add_argument("--out-of-domain", type=Path, metavar="FILE", help="域外问题，JSONL：id、text")
     parser.add_argument(
-        "--max-false-answer", type=_parse_rate, metavar="RATE", help="误答率上限；不给则取两种错误率平均最低的"
+        "--max-false-answer", type=parse_share, metavar="RATE", help="误答率上限；不给则取两种错误率平均最低的"
     )
     parser.add_argument("--png", type=Path, metavar="OUT.png", help="曲线图写到这里")
     parser.add_argument("--json", type=Path, metavar="OUT", help="全部数字写到这里")
@@ -77,24 +77,17 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _parse_rate(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError("须在 0 到 1 之间")
-    return value
-
-
 async def _measure_probabilities(settings: Settings, data: EvalSet) -> Probabilities:
-    """By question, the highest threshold at which it is answered: that of the last candidate that has to survive."""
-    questions = (*data.answerable, *data.unanswerable, *data.out_of_domain)
+    questions = data.questions
     with open_embedder(settings) as embedder:
         async with open_retriever(settings, embedder, data.chunks, title=data.name) as retriever:
-            found, least = [], retriever.options.gate.min_surviving
             with ProgressBar(len(questions), "提问", "问") as asked:
-                async for _, one in search_texts(retriever, [normalise_text(question.text) for question in questions]):
-                    found.append(find_passing_threshold(one, least))
-                    asked.update(1)
-    return Probabilities(found[: len(data.answerable)], found[len(data.answerable) :])
+                results = await run_questions(retriever, None, questions, asked.update, searched=normalise_text)
+            least = retriever.options.gate.min_surviving
+    return Probabilities(
+        [result.find_passing_threshold(least) for result in results if result.question.answerable],
+        [result.find_passing_threshold(least) for result in results if not result.question.answerable],
+    )
 
 
 def _print_table(

@@ -13,7 +13,8 @@ from app.settings import Settings
 from app.tuner.grid import TriedQuestion
 from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.errors import RerankUnavailable
-from knowledge.types import GateVerdict, QuestionVectors, Retrieval
+from knowledge.evaluation.runner import QuestionResult
+from knowledge.types import GateVerdict, QuestionVectors
 
 if TYPE_CHECKING:
     from app.search.service import CalibratedSearch
@@ -34,8 +35,9 @@ class Traffic(Protocol):
         """Whether nothing is computed for a customer, or waits to be."""
 
 
-def build_outcome(question: LabelledQuestion, found: Retrieval) -> TriedQuestion:
+def build_outcome(result: QuestionResult) -> TriedQuestion:
     """Returns whether a question passed, and where the expected documents stand."""
+    question, found = result.question, result.retrieval
     passed = found.verdict is GateVerdict.PASS
     if not question.answerable:
         return TriedQuestion(False, passed, not passed, None)
@@ -56,7 +58,7 @@ class SearchMeasurement:
 
     async def search_questions(
         self, search: CalibratedSearch, questions: Sequence[LabelledQuestion]
-    ) -> AsyncIterator[tuple[LabelledQuestion, Retrieval]]:
+    ) -> AsyncIterator[QuestionResult]:
         """Yields each question with everything that is found for it, normalised and searched as in the chat; vectors
         come from the cache where they exist. Raises KnowledgeError.
         """
@@ -65,7 +67,7 @@ class SearchMeasurement:
         for question, text, vector in zip(questions, texts, vectors, strict=True):
             await self._wait_for_customers()
             started = time.perf_counter()
-            yield question, await search.search(text, vectors=QuestionVectors(vector), explain=True)
+            yield QuestionResult(question, await search.search(text, vectors=QuestionVectors(vector), explain=True))
             await asyncio.sleep(time.perf_counter() - started)
 
     async def calibrate_search(self, search: CalibratedSearch, settings: Settings) -> CalibratedSearch:

@@ -17,7 +17,7 @@ from app.jobs.types import JobContext, JobKind
 from app.privacy import mask_personal_data
 from app.search.verdict_service import describe_verdicts
 from app.tuner import repository_reports as rows
-from app.tuner.calibration import ScoredQuestion, calibrate_threshold
+from app.tuner.calibration import calibrate_threshold
 from app.tuner.effects import CALIBRATION, SWEEP, ParameterEffect, find_effects
 from app.tuner.grid import MAX_POINTS, GridPoint, TriedQuestion, build_grid, compare_points, locate_settings
 from app.tuner.measurement import SearchMeasurement, build_outcome
@@ -26,7 +26,7 @@ from app.tuner.repository_reports import TuningReport
 from app.tuner.types import Action, Params
 from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.calibration.fit import MIN_LABELLED
-from knowledge.evaluation.runner import find_passing_threshold
+from knowledge.evaluation.cutoffs import Probabilities
 
 if TYPE_CHECKING:
     from app.db.engine import Database
@@ -217,10 +217,11 @@ class Reports:
         parameters: dict[str, Any],
         questions: Sequence[LabelledQuestion],
     ) -> dict[str, Any]:
-        scored, least = [], search.settings.min_surviving_chunks
-        async for question, found in self._measuring.search_questions(search, questions):
-            scored.append(ScoredQuestion(question.answerable, find_passing_threshold(found, least)))
-            await context.report_progress(len(scored), len(questions))
+        answerable, others, least = list[float](), list[float](), search.settings.min_surviving_chunks
+        async for found in self._measuring.search_questions(search, questions):
+            (answerable if found.question.answerable else others).append(found.find_passing_threshold(least))
+            await context.report_progress(len(answerable) + len(others), len(questions))
+        scored = Probabilities(answerable, others)
         return await asyncio.to_thread(calibrate_threshold, scored, search.settings, parameters["refusal"])
 
     async def _run_judgement(
@@ -257,8 +258,8 @@ class Reports:
                     search, apply_overrides(search.settings, point.to_values())
                 )
             found = []
-            async for question, retrieval in self._measuring.search_questions(tried, questions):
-                found.append(build_outcome(question, retrieval))
+            async for result in self._measuring.search_questions(tried, questions):
+                found.append(build_outcome(result))
                 done += 1
                 await context.report_progress(done, total)
             outcomes.append(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -38,7 +38,8 @@ def add_report(
 ) -> None:
     """Adds a report that is to be made from these questions."""
     own: Mapping[str, Any] = {item.name: getattr(report, item.name) for item in fields(TuningReport)}
-    connection.execute(insert(Table).values(tenant_id=tenant, questions=list(map(asdict, questions)), **own))
+    asked = [{"text": one.text, "answerable": one.answerable, "documents": one.documents} for one in questions]
+    connection.execute(insert(Table).values(tenant_id=tenant, questions=asked, **own))
 
 
 def change_report(connection: Connection, tenant: str, report_id: str, values: Mapping[str, Any]) -> None:
@@ -49,11 +50,9 @@ def change_report(connection: Connection, tenant: str, report_id: str, values: M
 def load_questions(connection: Connection, tenant: str, report_id: str) -> list[LabelledQuestion] | None:
     """Returns the questions of a report that is not finished yet; None where there is none."""
     stored = connection.execute(select(Table.questions).where(_match_report(tenant, report_id))).scalar_one_or_none()
-    return (
-        None
-        if stored is None
-        else [LabelledQuestion(one["text"], one["answerable"], tuple(one["documents"])) for one in stored]
-    )
+    if stored is None:
+        return None
+    return [LabelledQuestion(one["text"], one["answerable"], tuple(one["documents"])) for one in stored]
 
 
 def find_report(connection: Connection, tenant: str, report_id: str) -> TuningReport | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
@@ -48,7 +48,7 @@ def check_libraries() -> None:
 
 
 def measure_ranking(
-    relevant: Sequence[frozenset[str]], ranked: Sequence[Sequence[str]]
+    relevant: Sequence[Collection[str]], ranked: Sequence[Sequence[str]]
 ) -> dict[str, MetricValue | None]:
     """Measures hit@1, hit@5, recall@5 and mrr@10. A question without results counts as a miss.
 

@@ -52,7 +52,7 @@ async def measure_dialogues(options: argparse.Namespace, settings: Settings) -> 
 async def measure_questions(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     """Figures of `--set … --through chat`."""
     data = load_set(options.set, options.out_of_domain, chunk_options(settings))
-    questions = [*data.answerable, *data.unanswerable, *data.out_of_domain]
+    questions = data.questions
     with open_documents(options.set) as (folder, ids):
         setup, dialogues = _build_setup(options, settings, [folder]), build_dialogues([one.text for one in questions])
         async with open_product(setup) as product:
