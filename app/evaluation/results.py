@@ -145,11 +145,6 @@ def compute_figures(results: Sequence[TurnResult]) -> dict[str, Any]:
     }
 
 
-def build_report(played: Sequence[PlayedTurn]) -> dict[str, Any]:
-    """See `compute_figures`."""
-    return compute_figures([turn.result for turn in played])
-
-
 def build_turn_row(turn: PlayedTurn) -> dict[str, Any]:
     """One turn with all that is known of it, as JSON."""
     data, kept = turn.response.body.get("data") or {}, turn.result

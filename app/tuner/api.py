@@ -33,8 +33,8 @@ from app.tuner.report_schemas import (
     VerdictsOut,
 )
 from app.tuner.reports import JUDGEMENT, NewReport
-from app.tuner.repository_reports import TuningReport
 from app.tuner.schemas import ParamsHistory, ParamsIn, ParamsOut, ParamsVersionOut, ResetIn, RevertIn
+from app.tuner.types import TuningReport
 
 if TYPE_CHECKING:
     from app.jobs.service import JobService

@@ -19,7 +19,7 @@ from app.evaluation.questions import (
     open_documents,
     read_answers,
 )
-from app.evaluation.results import PlayedTurn, build_report, build_turn_row, describe_failures
+from app.evaluation.results import PlayedTurn, build_turn_row, compute_figures, describe_failures
 from app.retrieval import chunk_options
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration
@@ -46,7 +46,7 @@ async def measure_dialogues(options: argparse.Namespace, settings: Settings) -> 
         played = await play_with_progress(product, dialogues, setup.today)
     _print_failures(played, options.show)
     _write_run(options, map(build_turn_row, played))
-    return {"dialogues": options.dialogues.name} | build_report(played)
+    return {"dialogues": options.dialogues.name} | compute_figures([turn.result for turn in played])
 
 
 async def measure_questions(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from agents.types import Page
 from app.evaluation.dialogues import Dialogue
 from app.evaluation.product import Product
-from app.evaluation.results import PlayedTurn, build_report, build_turn_row
+from app.evaluation.results import PlayedTurn, build_turn_row, compute_figures
 from app.evaluation.types import ProductReply
 from app.settings import Settings
 from app.spending.types import Spending
@@ -84,11 +84,11 @@ def remove_models(settings: Settings) -> Settings:
 def build_both_report(name: str, turns: Sequence[ModelTurn]) -> dict[str, Any]:
     """The figures with the model; beside them those without it, and both by tag."""
     by_tag = {tag: _compare_turns(some) for tag, some in _group_by_tag(turns).items()}
-    return build_report([turn.with_model for turn in turns]) | {
+    return compute_figures([turn.with_model.result for turn in turns]) | {
         "model": {"name": name} | _compare_turns(turns) | {"by_tag": by_tag},
         "gained": [turn.id for turn in turns if turn.with_model.result.correct > turn.without.result.correct],
         "lost": [turn.id for turn in turns if turn.with_model.result.correct < turn.without.result.correct],
-        "without_model": build_report([turn.without for turn in turns]),
+        "without_model": compute_figures([turn.without.result for turn in turns]),
     }
 
 
