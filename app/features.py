@@ -26,7 +26,6 @@ FEATURES: Sequence[tuple[str, str]] = (
     ("/api/v1/conversations", "app.contacts.api"),
     ("/api/v1/knowledge", "app.hit_test.api"),
     ("/api/v1/tuner", "app.tuner.api"),
-    ("/api/v1/tuner", "app.tuner.reports_api"),
     ("/api/v1/knowledge", "app.vocabulary.api"),
     ("/api/v1/agent", "app.canned.api"),
     ("/api/v1/agent", "app.desk.api"),

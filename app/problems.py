@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 FALLBACK = "取值不正确"
@@ -54,6 +54,12 @@ def describe_problem(error: ErrorDetails) -> str:
         return error["msg"].removeprefix(_OWN)
     context = {name: _format_bound(value) for name, value in error.get("ctx", {}).items()}
     return _PROBLEMS.get(error["type"], FALLBACK).format(**context)
+
+
+def describe_problems(error: ValidationError) -> str:
+    """The first three of them in one line, each with its place."""
+    told = (f"{'.'.join(map(str, item['loc']))} {describe_problem(item)}".strip() for item in error.errors()[:3])
+    return "；".join(told)
 
 
 def describe_setting(error: ErrorDetails, settings: type[BaseModel]) -> str:

@@ -11,7 +11,6 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,21 +19,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 
 from agents.understanding.normalise import normalise_text
-from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.progress import ProgressBar, show_progress
-from app.retrieval import build_embedder_options, build_reranker_options, build_retrieval_options, chunk_options
+from app.progress import ProgressBar
+from app.retrieval import chunk_options
 from app.settings import Settings, load_settings
-from app.wiring.knowledge import get_embeddings_path
-from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import KnowledgeError, MissingDependency
 from knowledge.evaluation.cutoffs import Cutoff, Probabilities, Recommendation, choose_cutoff, list_cutoffs
-from knowledge.evaluation.dataset import EvalQuestion, EvalSet, load_set
-from knowledge.evaluation.runner import build_retriever
-from knowledge.rerankers.registry import get_reranker
-from knowledge.retriever import Retriever
-from knowledge.text import Analyzer
-from knowledge.types import QuestionVectors, Retrieval
-from scripts.commands import check_folders
+from knowledge.evaluation.dataset import EvalSet, load_set
+from knowledge.evaluation.runner import run_questions
+from scripts.commands import check_folders, parse_share
+from scripts.evaluation.parts import open_retriever
+from scripts.evaluation.product import open_embedder
 from scripts.evaluation.reader_verdicts import add_reader_arguments, judge_base
 
 # Every fifth row of the curve is printed.
@@ -74,7 +68,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_reader_arguments(parser)
     parser.add_argument("--out-of-domain", type=Path, metavar="FILE", help="域外问题，JSONL：id、text")
     parser.add_argument(
-        "--max-false-answer", type=_parse_rate, metavar="RATE", help="误答率上限；不给则取两种错误率平均最低的"
+        "--max-false-answer", type=parse_share, metavar="RATE", help="误答率上限；不给则取两种错误率平均最低的"
     )
     parser.add_argument("--png", type=Path, metavar="OUT.png", help="曲线图写到这里")
     parser.add_argument("--json", type=Path, metavar="OUT", help="全部数字写到这里")
@@ -83,43 +77,17 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _parse_rate(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError("须在 0 到 1 之间")
-    return value
-
-
 async def _measure_probabilities(settings: Settings, data: EvalSet) -> Probabilities:
-    with (
-        closing(SqliteEmbeddingCache(get_embeddings_path(settings))) as cache,
-        closing(get_embedder(settings.embedder, cache, build_embedder_options(settings))) as embedder,
-        closing(get_reranker(settings.reranker, build_reranker_options(settings))) as reranker,
-        ProgressBar(len(data.chunks), f"{data.name} 向量", "段") as embedded,
-    ):
-        async with build_retriever(
-            data.chunks, embedder, Analyzer(), reranker, build_retrieval_options(settings), embedded.update
-        ) as retriever:
-            embedded.close()
-            answerable = await _ask_questions(retriever, data.answerable)
-            return Probabilities(answerable, await _ask_questions(retriever, (*data.unanswerable, *data.out_of_domain)))
-
-
-async def _ask_questions(retriever: Retriever, questions: Sequence[EvalQuestion]) -> list[float]:
-    texts = [normalise_text(question.text) for question in questions]
-    vectors = await retriever.embedder.embed_questions(texts)
-    pairs = zip(texts, vectors, strict=True)
-    return [
-        _find_deciding_threshold(await retriever.search(text, vectors=QuestionVectors(vector), explain=True), retriever)
-        for text, vector in show_progress(pairs, len(texts), "提问", "问")
-    ]
-
-
-def _find_deciding_threshold(retrieval: Retrieval, retriever: Retriever) -> float:
-    """The highest threshold at which this question is answered: that of the last candidate that has to survive."""
-    place = retriever.options.gate.min_surviving - 1
-    ordered = sorted((candidate.probability for candidate in retrieval.candidates), reverse=True)
-    return ordered[place] if place < len(ordered) else 0.0
+    questions = data.questions
+    with open_embedder(settings) as embedder:
+        async with open_retriever(settings, embedder, data.chunks, title=data.name) as retriever:
+            with ProgressBar(len(questions), "提问", "问") as asked:
+                results = await run_questions(retriever, None, questions, asked.update, searched=normalise_text)
+            least = retriever.options.gate.min_surviving
+    return Probabilities(
+        [result.find_passing_threshold(least) for result in results if result.question.answerable],
+        [result.find_passing_threshold(least) for result in results if not result.question.answerable],
+    )
 
 
 def _print_table(

@@ -48,6 +48,14 @@ def parse_positive(text: str) -> int:
     return number
 
 
+def parse_share(text: str) -> float:
+    """A number from 0 to 1, for `type=`."""
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError("须在 0 到 1 之间")
+    return value
+
+
 def run_with_settings(
     work: Callable[[Settings], Coroutine[Any, Any, int]],
     errors: type[Exception] | tuple[type[Exception], ...] = InvalidConfiguration,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from app.evaluation.results import check_report
 from app.logging import configure_logging
 from app.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError
+from scripts.commands import add_json_option, check_folders, parse_share, write_report
 from scripts.evaluation.parts import PARTS, measure_parts
 from scripts.evaluation.through_chat import measure_danger, measure_dialogues, measure_questions, measure_routing
 
@@ -45,10 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parse_arguments(arguments)
     try:
         report = asyncio.run(_build_report(options, load_settings()))
-        text = json.dumps(report, ensure_ascii=False, indent=2)
-        print(text)
-        if options.json:
-            options.json.write_text(text + "\n", "utf-8")
+        write_report(report, options.json)
     except (KnowledgeError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -63,7 +60,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--set", type=Path, metavar="DIR", help="评测集文件夹")
     parser.add_argument("--out-of-domain", type=Path, metavar="FILE", help="域外问题，JSONL：id、text")
     parser.add_argument("--run", type=Path, metavar="OUT.jsonl", help="逐题或逐轮的结果写到这里")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="报告写到这里")
+    add_json_option(parser)
     parser.add_argument("--baselines", action="store_true", help="同时给出 BM25、向量与普通 RRF 的指标")
     parser.add_argument("--metamorphic", action="store_true", help="同时看换个说法问，第一名的来源变不变")
     parser.add_argument("--rejection", type=Path, metavar="FILE", help="每题只对它自己的文档，看该拒答时是否拒答")
@@ -78,6 +75,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if problem := _find_misuse(options):
         parser.error(problem)
+    check_folders(parser, options.run, options.json)
     return options
 
 
@@ -101,16 +99,9 @@ def _add_chat_arguments(parser: argparse.ArgumentParser) -> None:
         default="parts",
         help="--set 的问题、--routing 的消息只经一部分，或整个对话",
     )
-    chat.add_argument("--fail-under", type=_parse_share, metavar="X", help="正确的轮次占比低于 X（0 到 1）时以 3 退出")
-    chat.add_argument("--fail-over", type=_parse_share, metavar="X", help="误答的轮次占比高于 X（0 到 1）时以 3 退出")
+    chat.add_argument("--fail-under", type=parse_share, metavar="X", help="正确的轮次占比低于 X（0 到 1）时以 3 退出")
+    chat.add_argument("--fail-over", type=parse_share, metavar="X", help="误答的轮次占比高于 X（0 到 1）时以 3 退出")
     chat.add_argument("--cache", type=Path, default=Path(".cache"), metavar="DIR", help="向量缓存，默认 .cache")
-
-
-def _parse_share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise ValueError(text)
-    return value
 
 
 def _find_misuse(options: argparse.Namespace) -> str:
@@ -136,9 +127,6 @@ def _find_misuse(options: argparse.Namespace) -> str:
         return "--through chat 要与 --set 或 --routing 一起用，不能带 --baselines、--metamorphic"
     if bool(options.routing) != bool(options.kb or routed):
         return "--routing 要与 --kb 或 --through chat 一起用"
-    for path in (options.run, options.json):
-        if path and not path.resolve().parent.is_dir():  # not after minutes of work
-            return f"没有文件夹 {path.resolve().parent}"
     return ""
 
 

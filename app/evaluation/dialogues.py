@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, PlainSerializer, TypeAdapter, ValidationError
 
 from agents.types import Page
 from app.chat.page_schemas import PageIn
+from app.problems import describe_problems
 from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.rows import read_rows
 
 _DAYS_AGO = re.compile(r"\{d-(\d+)\}")
+
+
+def _read_page(value: object) -> Page | None:
+    return PageIn.model_validate(value).build_page() if value else None
 
 
 class TurnKind(StrEnum):
@@ -37,13 +44,13 @@ class TurnKind(StrEnum):
 class Expectation:
     """`kinds`: any of them is right. `must_any`: of every group one string has to be in the reply; `must_not`: none of
     these; `sources`: one of these in the title or heading of a cited document; `documents`: or its id is one of these.
-    `note`, and that it is `date_dependent`, are for people.
+    `note`, and that it is `date_dependent`, are for people. Rows of files say `kind` and `source`.
     """
 
-    kinds: frozenset[TurnKind]
+    kinds: Annotated[frozenset[TurnKind], Field(alias="kind", min_length=1), PlainSerializer(sorted)]
     must_any: tuple[tuple[str, ...], ...] = ()
     must_not: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
+    sources: Annotated[tuple[str, ...], Field(alias="source")] = ()
     documents: tuple[str, ...] = ()
     note: str = ""
     date_dependent: bool = False
@@ -55,9 +62,9 @@ class LabelledTurn:
 
     id: str
     say: str
-    tag: str
+    tag: Annotated[str, Field(default="")]
     expect: Expectation
-    page: Page | None = None
+    page: Annotated[Page | None, BeforeValidator(_read_page)] = None
 
     def fill_dates(self, today: date) -> str:
         """Returns the message with `{d-2}` as the date two days ago, YYYYMMDD, as order numbers contain it."""
@@ -71,6 +78,9 @@ class Dialogue:
     id: str
     turns: tuple[LabelledTurn, ...]
     user_id: str = ""
+
+
+_TURN = TypeAdapter(LabelledTurn)
 
 
 def read_dialogues(path: Path) -> tuple[Dialogue, ...]:
@@ -97,38 +107,20 @@ def build_row(dialogue: Dialogue) -> dict[str, Any]:
     return {"id": dialogue.id, "user_id": dialogue.user_id, "turns": [_build_turn_row(turn) for turn in dialogue.turns]}
 
 
-def _build_turn_row(turn: LabelledTurn) -> dict[str, Any]:
-    expect = turn.expect
-    expected = {
-        "kind": sorted(expect.kinds),
-        "must_any": [list(group) for group in expect.must_any],
-        "must_not": list(expect.must_not),
-        "source": list(expect.sources),
-        "documents": list(expect.documents),
-        "note": expect.note,
-        "date_dependent": expect.date_dependent,
-    }
-    return {"say": turn.say, "tag": turn.tag, "expect": expected} | ({"page": asdict(turn.page)} if turn.page else {})
-
-
-def _parse_turn(name: str, turn: Mapping[str, Any]) -> LabelledTurn:
+def _parse_turn(name: str, turn: object) -> LabelledTurn:
+    told = _drop_nulls(turn) if isinstance(turn, dict) else {}
     try:
-        page = PageIn.model_validate(turn["page"]).build_page() if turn.get("page") else None
-        return LabelledTurn(name, turn["say"], turn.get("tag") or "", _parse_expectation(turn["expect"]), page)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InvalidConfiguration(f"对话 {name} 这一轮写错了：{error}") from error
+        return _TURN.validate_python(told | {"id": name})
+    except ValidationError as error:
+        raise InvalidConfiguration(f"对话 {name} 这一轮写错了：{describe_problems(error)}") from error
 
 
-def _parse_expectation(row: Mapping[str, Any]) -> Expectation:
-    expectation = Expectation(
-        frozenset(map(TurnKind, row["kind"])),
-        tuple(tuple(group) for group in row.get("must_any") or ()),
-        tuple(row.get("must_not") or ()),
-        tuple(row.get("source") or ()),
-        tuple(row.get("documents") or ()),
-        row.get("note") or "",
-        bool(row.get("date_dependent")),
-    )
-    if not expectation.kinds:
-        raise ValueError("没有 kind")
-    return expectation
+def _build_turn_row(turn: LabelledTurn) -> Any:
+    return _TURN.dump_python(turn, mode="json", by_alias=True, exclude={"id"}, exclude_none=True)
+
+
+def _drop_nulls(value: Any) -> Any:
+    """What is null is as if it were not there."""
+    if isinstance(value, dict):
+        return {name: _drop_nulls(part) for name, part in value.items() if part is not None}
+    return [_drop_nulls(part) for part in value] if isinstance(value, list) else value

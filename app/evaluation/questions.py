@@ -14,7 +14,8 @@ from agents.types import GIVEN, Source
 from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
 from app.evaluation.grounding import find_cited_chunks
 from app.evaluation.results import PlayedTurn, TurnResult
-from knowledge.evaluation.dataset import EvalQuestion, EvalSet
+from knowledge.calibration.calibrator import LabelledQuestion
+from knowledge.evaluation.dataset import EvalSet, is_left_open, is_off_topic
 from knowledge.evaluation.metrics import compute_mean
 from knowledge.evaluation.rows import read_rows
 from knowledge.types import Chunk
@@ -26,7 +27,7 @@ SourceOf = Callable[[Chunk], str]
 class AskedQuestion:
     """A question and what came of it."""
 
-    question: EvalQuestion
+    question: LabelledQuestion
     result: TurnResult
     # The corpus ids that the first source may stand for.
     cited: frozenset[str]
@@ -37,7 +38,7 @@ class AskedQuestion:
 
     @property
     def hit(self) -> bool:
-        return bool(self.cited & self.question.relevant)
+        return not self.cited.isdisjoint(self.question.documents)
 
 
 @contextmanager
@@ -71,7 +72,7 @@ def build_dialogues(texts: Sequence[str]) -> list[Dialogue]:
 
 
 def read_answers(
-    questions: Sequence[EvalQuestion], played: Sequence[PlayedTurn], chunks: Sequence[Chunk], source_of: SourceOf
+    questions: Sequence[LabelledQuestion], played: Sequence[PlayedTurn], chunks: Sequence[Chunk], source_of: SourceOf
 ) -> list[AskedQuestion]:
     """Returns what came of every question. played: of the same; chunks: of the knowledge base."""
     return [
@@ -87,21 +88,20 @@ def _find_first_cited(turn: PlayedTurn, chunks: Sequence[Chunk], source_of: Sour
 
 
 def build_question_report(data: EvalSet, asked: Sequence[AskedQuestion]) -> dict[str, Any]:
-    """asked: all questions of the set, the answerable ones first, then the unanswerable ones.
+    """asked: all questions of the set.
 
     hit@1: share of the answerable questions whose answer cites a right source first, an answer without sources
     being none; hit@1_of_cited: of those alone that cite one.
     """
     results = [one.result for one in asked]
-    open_ones = asked[len(data.answerable) :]
-    answerable, unanswerable = asked[: len(data.answerable)], open_ones[: len(data.unanswerable)]
+    answerable = [one for one in asked if one.question.answerable]
     return {
         "set": data.name,
         "through": "chat",
         "questions": len(answerable),
         "answered_rate": compute_mean(one.is_answered for one in answerable),
-        "refused_unanswerable": compute_mean(not one.is_answered for one in unanswerable),
-        "refused_out_of_domain": compute_mean(not one.is_answered for one in open_ones[len(data.unanswerable) :]),
+        "refused_unanswerable": compute_mean(not one.is_answered for one in asked if is_left_open(one.question)),
+        "refused_out_of_domain": compute_mean(not one.is_answered for one in asked if is_off_topic(one.question)),
         "hit@1": compute_mean(one.hit for one in answerable) or 0.0,
         "hit@1_of_cited": compute_mean(one.hit for one in answerable if one.cited) or 0.0,
         "hallucination_rate": compute_mean(bool(one.unfounded) for one in results if one.unfounded is not None) or 0.0,

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from pydantic import TypeAdapter
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.db.engine import insert_into
 from app.db.sorting import sorted_by
 from app.evaluation.dialogues import build_row, parse_dialogue
 from app.evaluation.judgement import TurnVerdict
-from app.evaluation.results import CitedDocument, TurnResult
+from app.evaluation.results import TurnResult
 from app.evaluation.tables import EvaluationCaseRow, EvaluationReportRow, EvaluationResultRow, EvaluationSetRow
 from app.evaluation.types import CaseOrigin, EvaluationCase, EvaluationReport, EvaluationSet
 
 _SET, _CASE, _REPORT, _RESULT = EvaluationSetRow, EvaluationCaseRow, EvaluationReportRow, EvaluationResultRow
-_SET_HEAD = _SET.id, _SET.name, _SET.description, _SET.created_at, _SET.updated_at
-_CASES = (
-    *(_CASE.id, _CASE.key, _CASE.turns, _CASE.user_id, _CASE.origin, _CASE.origin_id),
-    *(_CASE.created_at, _CASE.updated_at, _CASE.place),
-)
-_REPORT_HEAD = (
-    *(_REPORT.id, _REPORT.set_id, _REPORT.set_name, _REPORT.circumstances, _REPORT.figures),
-    *(_REPORT.created_at, _REPORT.finished_at),
-)
+_SET_NAMES = ("id", "name", "description", "created_at", "updated_at")
+_SET_HEAD = [getattr(_SET, name) for name in _SET_NAMES]
+# Columns that are fields of a case; its dialogue is made of the others.
+_CASE_NAMES = ("id", "origin", "origin_id", "created_at", "updated_at", "place")
+_CASES = [*(getattr(_CASE, name) for name in _CASE_NAMES), _CASE.key, _CASE.turns, _CASE.user_id]
+_REPORT_HEAD = [getattr(_REPORT, item.name) for item in fields(EvaluationReport)]
 _SORTED = {"set": _REPORT.set_name, "created": _REPORT.created_at}
 _OWN_COLUMNS = ("case", "turn", "say", "tag", "verdict")
 _RESULTS = (_RESULT.case, _RESULT.turn, _RESULT.say, _RESULT.tag, _RESULT.verdict, _RESULT.told)
+_RESULT_FIELDS = TypeAdapter(TurnResult)
 _BATCH = 500
 
 
@@ -41,16 +40,17 @@ class NameTaken(Exception):
 def list_sets(connection: Connection, tenant: str, set_id: str = "") -> list[EvaluationSet]:
     """Lists all sets by name, or the one of this id, with how many cases and turns they contain."""
     counted = select(_CASE.set_id, func.count(), func.sum(_CASE.count)).where(_CASE.tenant_id == tenant)
-    counts = {row[0]: (row[1], int(row[2])) for row in connection.execute(counted.group_by(_CASE.set_id))}
+    rows = connection.execute(counted.group_by(_CASE.set_id))
+    counts: dict[str, dict[str, Any]] = {row[0]: {"cases": row[1], "turns": int(row[2])} for row in rows}
     query = select(*_SET_HEAD).where(_SET.tenant_id == tenant).order_by(_SET.name)
     if set_id:
         query = query.where(_SET.id == set_id)
-    return [EvaluationSet(*row, *counts.get(row.id, (0, 0))) for row in connection.execute(query)]
+    return [EvaluationSet(**row._mapping, **counts.get(row.id, {})) for row in connection.execute(query)]
 
 
 def add_set(connection: Connection, tenant: str, made: EvaluationSet) -> None:
     """Raises NameTaken."""
-    values = {name: getattr(made, name) for name in ("id", "name", "description", "created_at", "updated_at")}
+    values = {name: getattr(made, name) for name in _SET_NAMES}
     try:
         connection.execute(insert(_SET).values(tenant_id=tenant, **values))
     except IntegrityError as error:
@@ -133,8 +133,8 @@ def list_cases(
     if origin is not None:
         where &= _CASE.origin == origin
     total = connection.execute(select(func.count()).select_from(_CASE).where(where)).scalar_one()
-    query = select(_CASE).where(where).order_by(_CASE.created_at, _CASE.place, _CASE.id).limit(limit).offset(offset)
-    return [_build_case(row) for row in connection.execute(query.with_only_columns(*_CASES))], total
+    query = select(*_CASES).where(where).order_by(_CASE.created_at, _CASE.place, _CASE.id).limit(limit).offset(offset)
+    return [_build_case(row) for row in connection.execute(query)], total
 
 
 def find_case(connection: Connection, tenant: str, set_id: str, case_id: str) -> EvaluationCase | None:
@@ -248,11 +248,7 @@ def _match_results(tenant: str, report_id: str) -> ColumnElement[bool]:
 
 
 def _build_result(row: Any) -> TurnResult:
-    rest = dict(row.told)
-    rest["sources"] = tuple(CitedDocument(*cited) for cited in rest["sources"])
-    rest["unfounded"] = None if rest["unfounded"] is None else tuple(rest["unfounded"])
-    rest["degraded"] = tuple(rest.get("degraded", ()))
-    return TurnResult(row.case, row.turn, row.say, row.tag, TurnVerdict(row.verdict), **rest)
+    return _RESULT_FIELDS.validate_python(row.told | {name: getattr(row, name) for name in _OWN_COLUMNS})
 
 
 def _match_set(tenant: str, set_id: str) -> ColumnElement[bool]:
@@ -265,25 +261,18 @@ def _match_cases(tenant: str, set_id: str) -> ColumnElement[bool]:
 
 def _build_values(tenant: str, set_id: str, case: EvaluationCase) -> dict[str, object]:
     row = build_row(case.dialogue)
-    return {
+    return {name: getattr(case, name) for name in _CASE_NAMES} | {
         "tenant_id": tenant,
-        "id": case.id,
         "set_id": set_id,
         "key": row["id"],
-        "place": case.place,
         "turns": row["turns"],
         "first": case.dialogue.turns[0].say,
         "count": len(case.dialogue.turns),
         "user_id": row["user_id"],
-        "origin": case.origin,
-        "origin_id": case.origin_id,
-        "created_at": case.created_at,
-        "updated_at": case.updated_at,
     }
 
 
-def _build_case(row: object) -> EvaluationCase:
-    fields = dict(row._mapping)  # type: ignore[attr-defined]  # a row of these columns
-    dialogue = parse_dialogue({"id": fields["key"], "user_id": fields["user_id"], "turns": fields["turns"]})
-    named = {name: fields[name] for name in ("id", "origin_id", "created_at", "updated_at", "place")}
-    return EvaluationCase(dialogue=dialogue, origin=CaseOrigin(fields["origin"]), **named)
+def _build_case(row: Row[Any]) -> EvaluationCase:
+    dialogue = parse_dialogue({"id": row.key, "user_id": row.user_id, "turns": row.turns})
+    named = {name: getattr(row, name) for name in _CASE_NAMES}
+    return EvaluationCase(dialogue=dialogue, **named | {"origin": CaseOrigin(row.origin)})

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple, TypedDict
 
 from app.evaluation.dialogues import Expectation, LabelledTurn
 from app.evaluation.grounding import find_unfounded
 from app.evaluation.judgement import FACTS, JudgedReply, TurnVerdict, find_right_sources, judge_reply
 from app.evaluation.types import ProductReply
-from knowledge.evaluation.metrics import compute_mean, compute_percentiles
+from knowledge.evaluation.metrics import compute_mean, compute_percentiles, group_by
 
 
 class CitedDocument(NamedTuple):
@@ -58,6 +58,16 @@ class TurnResult:
     @property
     def correct(self) -> bool:
         return self.verdict is TurnVerdict.CORRECT
+
+
+class ResultQuery(TypedDict, total=False):
+    """Which results of a report are listed; see `repository.list_results`."""
+
+    verdict: TurnVerdict | None
+    text: str
+    tag: str
+    limit: int | None
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +121,7 @@ def compute_figures(results: Sequence[TurnResult]) -> dict[str, Any]:
     have them, None where none has; judged: answers of which a model said so. degraded: turns at which something was
     out of order, which says nothing of the knowledge base. seconds: median and 95th percentile.
     """
-    by_tag: dict[str, list[TurnResult]] = defaultdict(list)
-    by_case: dict[str, list[TurnResult]] = defaultdict(list)
-    for one in results:
-        by_tag[one.tag].append(one)
-        by_case[one.case].append(one)
+    by_tag, by_case = (group_by(results, attrgetter(name)) for name in ("tag", "case"))
     answers = [one for one in results if one.unfounded is not None]
     return {
         "conversations": len(by_case),
@@ -136,15 +142,8 @@ def compute_figures(results: Sequence[TurnResult]) -> dict[str, Any]:
         "faithfulness": compute_mean(one.faithfulness for one in results),
         "relevance": compute_mean(one.relevance for one in results),
         "seconds": compute_percentiles([one.seconds for one in results]),
-        "by_tag": {
-            tag: {"correct": _count_correct(turns), "turns": len(turns)} for tag, turns in sorted(by_tag.items())
-        },
+        "by_tag": {tag: {"correct": _count_correct(turns), "turns": len(turns)} for tag, turns in by_tag.items()},
     }
-
-
-def build_report(played: Sequence[PlayedTurn]) -> dict[str, Any]:
-    """See `compute_figures`."""
-    return compute_figures([turn.result for turn in played])
 
 
 def build_turn_row(turn: PlayedTurn) -> dict[str, Any]:

@@ -6,19 +6,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import TYPE_CHECKING, Any, Unpack
 
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import Conflict, NotFound
 from app.evaluation import repository
 from app.evaluation.comparison import ReportComparison, compare_results
-from app.evaluation.judgement import TurnVerdict
 from app.evaluation.model_judge import ModelJudge
 from app.evaluation.playback import play_dialogues
-from app.evaluation.results import TurnResult, compute_figures
+from app.evaluation.results import ResultQuery, TurnResult, compute_figures
+from app.evaluation.schemas import EvaluationRunIn
 from app.evaluation.service import EvaluationSets
 from app.evaluation.types import EvaluatedProduct, EvaluationReport, ReportedRun
 from app.jobs.service import JobService
@@ -33,15 +31,6 @@ KIND = "evaluation"
 # The product of a tenant, of which nothing is kept.
 Sandbox = Callable[[str], AbstractAsyncContextManager[EvaluatedProduct]]
 _SUMMARY = ("turns", "correct", "accuracy", "false_answers", "hallucination_rate", "faithfulness", "relevance")
-
-
-class RunParameters(BaseModel):
-    """What is played. judge: by the model too, where there is one."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    set_id: str = Field(min_length=1, max_length=32)
-    judge: bool = True
 
 
 class EvaluationRunner:
@@ -66,11 +55,11 @@ class EvaluationRunner:
     @property
     def kind(self) -> JobKind:
         """As the jobs know it. A run that was cut short goes on with the conversations that have no results."""
-        return JobKind(KIND, "评测", self.run, parameters=RunParameters)
+        return JobKind(KIND, "评测", self.run, parameters=EvaluationRunIn)
 
     async def run(self, context: JobContext) -> dict[str, Any]:
         """Runs an evaluation, and returns the most important figures. Raises NotFound, Conflict, Cancelled."""
-        wanted = RunParameters.model_validate(context.parameters)
+        wanted = EvaluationRunIn.model_validate(context.parameters)
         tenant, report = context.tenant, context.run_id
         dialogues = await self._begin(tenant, report, wanted)
         async with self._database.read() as connection:
@@ -89,11 +78,9 @@ class EvaluationRunner:
         await context.report_progress(turns, turns)
         return await self._finish(tenant, report)
 
-    async def _begin(self, tenant: str, report_id: str, wanted: RunParameters) -> list[Dialogue]:
-        found = await self._sets.get(tenant, wanted.set_id)
+    async def _begin(self, tenant: str, report_id: str, wanted: EvaluationRunIn) -> list[Dialogue]:
+        found = await self._sets.get_filled(tenant, wanted.set_id)
         cases, _ = await self._sets.list_cases(tenant, wanted.set_id)
-        if not cases:
-            raise Conflict("评测集里还没有题目。", code="empty_evaluation_set", id=wanted.set_id)
         circumstances = await self._circumstances(tenant)
         judge = self._judge(tenant) if wanted.judge else None
         circumstances["judge"] = judge.name if judge is not None else ""
@@ -140,9 +127,7 @@ class EvaluationRuns:
 
     async def start(self, tenant: str, parameters: Mapping[str, Any]) -> ReportedRun:
         """Begins a run; while one of the same set is queued or running, that one. Raises NotFound, Conflict."""
-        found = await self._sets.get(tenant, parameters["set_id"])
-        if not found.cases:
-            raise Conflict("评测集里还没有题目。", code="empty_evaluation_set", id=found.id)
+        found = await self._sets.get_filled(tenant, parameters["set_id"])
         run = await self._jobs.trigger_run(tenant, KIND, dict(parameters))
         report = EvaluationReport(run.id, found.id, found.name, {}, {}, now(), None)
         await self._database.transact(lambda connection: repository.add_report(connection, tenant, report))
@@ -168,16 +153,12 @@ class EvaluationRuns:
         return ReportedRun(found, await self._jobs.run(tenant, report_id))
 
     async def list_results(
-        self, tenant: str, report_id: str, *, verdict: TurnVerdict | None, text: str, tag: str, limit: int, offset: int
+        self, tenant: str, report_id: str, **wanted: Unpack[ResultQuery]
     ) -> tuple[list[TurnResult], int]:
         """Returns a page of the results of turns, and their total number. Raises NotFound."""
         async with self._database.read() as connection:
             await connection.run_sync(_get_report, tenant, report_id)
-            return await connection.run_sync(
-                lambda sync: repository.list_results(
-                    sync, tenant, report_id, verdict=verdict, text=text, tag=tag, limit=limit, offset=offset
-                )
-            )
+            return await connection.run_sync(lambda sync: repository.list_results(sync, tenant, report_id, **wanted))
 
     async def compare_reports(self, tenant: str, before: str, after: str) -> ReportComparison:
         """Compares two reports turn by turn. Raises NotFound."""

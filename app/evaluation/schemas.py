@@ -304,18 +304,15 @@ class EvaluationReportOut(BaseModel):
         report, run = found.report, found.run
         ended = RunState.DONE if report.finished_at else RunState.CANCELLED
         turns = int(report.figures.get("turns", 0))
+        own = {name: getattr(report, name) for name in ("id", "set_id", "set_name", "created_at", "finished_at")}
         return cls(
-            id=report.id,
-            set_id=report.set_id,
-            set_name=report.set_name,
+            **own,
             state=run.state if run else ended,
             done=turns or (run.done if run else 0),
             total=run.total if run and not report.finished_at else turns,
             error=str((run.error or {}).get("message", "")) if run else "",
             circumstances=EvaluationCircumstances.model_validate(report.circumstances),
             figures=EvaluationFigures.model_validate(report.figures) if report.figures else None,
-            created_at=report.created_at,
-            finished_at=report.finished_at,
         )
 
 

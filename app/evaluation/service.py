@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from app.db.base import now
 from app.db.engine import Database
@@ -16,7 +16,7 @@ from app.evaluation.types import (
     MAX_CASES,
     MAX_KEY_CHARS,
     MAX_SETS,
-    CaseOrigin,
+    CaseQuery,
     EvaluationCase,
     EvaluationSet,
     NewCase,
@@ -92,26 +92,20 @@ class EvaluationSets:
 
         await self._database.transact(work)
 
+    async def get_filled(self, tenant: str, set_id: str) -> EvaluationSet:
+        """Raises NotFound, Conflict where it holds no cases."""
+        found = await self.get(tenant, set_id)
+        if not found.cases:
+            raise Conflict("评测集里还没有题目。", code="empty_evaluation_set", id=set_id)
+        return found
+
     async def list_cases(
-        self,
-        tenant: str,
-        set_id: str,
-        *,
-        text: str = "",
-        origin: CaseOrigin | None = None,
-        limit: int | None = None,
-        offset: int = 0,
+        self, tenant: str, set_id: str, **wanted: Unpack[CaseQuery]
     ) -> tuple[list[EvaluationCase], int]:
-        """Cases in the order they came, and how many there are; limit None for all. Raises NotFound."""
+        """Cases in the order they came, and how many there are; without a limit all. Raises NotFound."""
         await self.get(tenant, set_id)
-
-        def work(connection: Connection) -> tuple[list[EvaluationCase], int]:
-            return repository.list_cases(
-                connection, tenant, set_id, text=text, origin=origin, limit=limit, offset=offset
-            )
-
         async with self._database.read() as connection:
-            return await connection.run_sync(work)
+            return await connection.run_sync(lambda sync: repository.list_cases(sync, tenant, set_id, **wanted))
 
     async def load_questions(self, tenant: str, set_id: str, limit: int | None = None) -> list[LabelledQuestion]:
         """Loads labelled questions for features that measure retrieval. Raises NotFound.

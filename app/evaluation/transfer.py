@@ -15,7 +15,7 @@ from app.evaluation.dialogues import Dialogue, LabelledTurn, build_row
 from app.evaluation.schemas import EvaluationCaseIn
 from app.evaluation.types import CaseOrigin, NewCase
 from app.http.sheets import SheetReader
-from app.problems import describe_problem
+from app.problems import describe_problems
 from app.spreadsheets import write_sheet
 from knowledge.errors import DocumentTooLarge
 from knowledge.evaluation.rows import parse_lines
@@ -79,7 +79,7 @@ def _read_rows(rows: Iterator[tuple[int, object]]) -> ReadFile:
         try:
             cases.append(NewCase(EvaluationCaseIn.model_validate(row).dialogue, CaseOrigin.UPLOAD))
         except ValidationError as error:
-            refused.append((number, "；".join(_describe_problem(item) for item in error.errors()[:3])))
+            refused.append((number, describe_problems(error)))
     return ReadFile(tuple(cases), tuple(refused))
 
 
@@ -146,8 +146,3 @@ def _split(cell: str) -> list[str]:
 
 def _join_parts(parts: Iterable[str]) -> str:
     return "|".join(" ".join(part.split()).replace("|", "\\|") for part in parts)
-
-
-def _describe_problem(item: Any) -> str:
-    place = ".".join(str(part) for part in item["loc"])
-    return f"{place} {describe_problem(item)}".strip()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from agents.types import Answer, Page
 from app.jobs.types import JobRun
@@ -97,6 +97,15 @@ class EvaluationCase:
     created_at: datetime
     updated_at: datetime
     place: int = 0
+
+
+class CaseQuery(TypedDict, total=False):
+    """Which cases of a set are listed; see `repository.list_cases`."""
+
+    text: str
+    origin: CaseOrigin | None
+    limit: int | None
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.errors import InvalidRequest
-from app.hit_test.schemas import MAX_QUESTIONS, BatchQuestionIn
+from app.hit_test.schemas import MAX_QUESTIONS, BatchFindingOut, BatchQuestionIn
 from app.hit_test.trial import Trial, TrialResult
 from app.http.sheets import SheetReader
-from app.problems import describe_problem
+from app.problems import describe_problems
 from knowledge.evaluation.rows import parse_lines
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.office_kinds import OLD_OFFICE
@@ -44,22 +44,16 @@ async def read_questions(content: bytes, read_sheet: SheetReader, *, decide: boo
 
 def build_cells(trial: Trial, tried: TrialResult) -> list[str | float]:
     """Builds a row of COLUMNS."""
-    found, best, expected, dropped = tried.found, tried.best_chunk, trial.expected, tried.dropped
-    return [
-        trial.text,
-        "\n".join(trial.history),
-        found.verdict.value,
-        round(found.confidence, 4),
-        "+".join(tried.intents),
-        tried.rejected.value if tried.rejected else "",
-        best.document.id if best else "",
-        best.document.title if best else "",
-        best.text if best else "",
-        (expected.chunk_id or expected.document_id) if expected else "",
-        dropped.stage.value if dropped else "",
-        dropped.explanation if dropped else "",
-        "、".join(tried.degraded),
-    ]
+    best, expected = tried.best_chunk, trial.expected
+    told = BatchFindingOut.from_result(tried).model_dump(mode="json") | {
+        "question": trial.text,
+        "history": "\n".join(trial.history),
+        "intents": "+".join(tried.intents),
+        "text": best.text if best else "",
+        "expected": (expected.chunk_id or expected.document_id) if expected else "",
+        "degraded": "、".join(tried.degraded),
+    }
+    return ["" if told[name] is None else told[name] for name in COLUMNS]
 
 
 def _check_questions(found: Iterator[tuple[int, dict[str, Any]]], decide: bool) -> list[Trial]:
@@ -114,5 +108,4 @@ def _build_trial(number: int, row: dict[str, Any], decide: bool) -> Trial:
     try:
         return BatchQuestionIn.model_validate(told).build_trial(decide)
     except ValidationError as error:
-        message = "；".join(f"{item['loc'][0]} {describe_problem(item)}" for item in error.errors()[:3])
-        raise InvalidRequest(f"第 {number} 行：{message}", row=number) from error
+        raise InvalidRequest(f"第 {number} 行：{describe_problems(error)}", row=number) from error

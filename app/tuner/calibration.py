@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ from numpy.typing import NDArray
 
 from app.settings import Settings
 from app.tuner.ranges import RANGES
+from knowledge.evaluation.cutoffs import Probabilities
 from knowledge.evaluation.significance import compare_pair
 
 STEP = 0.01
@@ -21,19 +20,11 @@ Floats = NDArray[np.float64]
 Kinds = tuple[Floats, Floats]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredQuestion:
-    """A labelled question with the probability that decides whether it passes the gate, 0 where nothing was found."""
-
-    answerable: bool
-    probability: float
-
-
-def calibrate_threshold(scored: Sequence[ScoredQuestion], settings: Settings, refusal: float | None) -> dict[str, Any]:
+def calibrate_threshold(scored: Probabilities, settings: Settings, refusal: float | None) -> dict[str, Any]:
     """Computes the curve over all thresholds in the range, and recommends one of them.
 
     Args:
-        scored: The labelled questions, of both kinds.
+        scored: The probabilities that decide whether questions pass the gate, 0 where nothing was found.
         settings: In force now.
         refusal: The least share of unanswerable questions that has to be refused; of the thresholds that reach it, the
             lowest answers most. None: the mean of both shares decides.
@@ -41,9 +32,8 @@ def calibrate_threshold(scored: Sequence[ScoredQuestion], settings: Settings, re
     Returns:
         The result of the report, as JSON.
     """
-    probabilities = np.array([item.probability for item in scored])
-    answerable = np.array([item.answerable for item in scored])
-    kinds = probabilities[answerable], probabilities[~answerable]
+    kinds = np.asarray(scored.answerable), np.asarray(scored.open_ones)
+    probabilities, answerable = np.concatenate(kinds), np.repeat((True, False), tuple(map(len, kinds)))
     thresholds = np.round(np.arange(RANGES["similarity_threshold"].low, RANGES["similarity_threshold"].high, STEP), 2)
     current = settings.similarity_threshold
     chosen = _choose_threshold(thresholds, current, kinds, refusal)

@@ -10,7 +10,7 @@ from typing import Any
 from app.settings import Settings
 from app.tuner.grid import locate_settings
 from app.tuner.ranges import RANGES
-from app.tuner.repository_reports import TuningReport
+from app.tuner.types import TuningReport
 
 CALIBRATION, SWEEP = "calibration", "sweep"
 THRESHOLD = "similarity_threshold"

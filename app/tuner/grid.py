@@ -34,10 +34,6 @@ class GridPoint:
             "rrf_keyword_weight": round(1 - self.alpha, 4),
         }
 
-    def to_json(self) -> dict[str, Any]:
-        """Returns the coordinates by name."""
-        return asdict(self)
-
 
 def build_grid(alphas: Sequence[float], ks: Sequence[int], widths: Sequence[int]) -> list[GridPoint]:
     """Returns every combination once."""
@@ -98,8 +94,8 @@ def compare_points(
     return {
         "questions": len(current),
         "current": now | summarize_outcomes(current),
-        "points": [point.to_json() | summarize_outcomes(found) for point, found in zip(points, outcomes, strict=True)],
-        "best": points[best].to_json() | summarize_outcomes(outcomes[best]),
+        "points": [asdict(point) | summarize_outcomes(found) for point, found in zip(points, outcomes, strict=True)],
+        "best": asdict(points[best]) | summarize_outcomes(outcomes[best]),
         "difference": difference.to_json(),
         "values": points[best].to_values() if better else {},
     }

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from agents.understanding.normalise import normalise_text
@@ -14,7 +13,8 @@ from app.settings import Settings
 from app.tuner.grid import TriedQuestion
 from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.errors import RerankUnavailable
-from knowledge.types import GateVerdict, QuestionVectors, Retrieval
+from knowledge.evaluation.runner import QuestionResult
+from knowledge.types import GateVerdict, QuestionVectors
 
 if TYPE_CHECKING:
     from app.search.service import CalibratedSearch
@@ -35,31 +35,18 @@ class Traffic(Protocol):
         """Whether nothing is computed for a customer, or waits to be."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionResult:
-    """A question with its search results."""
-
-    question: LabelledQuestion
-    retrieval: Retrieval
-
-    def find_passing_threshold(self, least: int) -> float:
-        """Returns the highest threshold at which at least `least` candidates pass; 0 where there are fewer."""
-        probabilities = sorted((one.probability for one in self.retrieval.candidates), reverse=True)
-        return probabilities[least - 1] if len(probabilities) >= least else 0.0
-
-    def build_outcome(self) -> TriedQuestion:
-        """Returns whether the question passed, and where the expected documents stand."""
-        question, found = self.question, self.retrieval
-        passed = found.verdict is GateVerdict.PASS
-        if not question.answerable:
-            return TriedQuestion(False, passed, not passed, None)
-        if not question.documents:
-            return TriedQuestion(True, passed, passed, None)
-        ranked = [candidate.chunk.document for candidate in found.candidates[:MAX_RANK]]
-        wanted = frozenset(question.documents)
-        ranks = (place for place, one in enumerate(ranked, 1) if wanted & {one.id, one.name})
-        rank = next(ranks, 0)
-        return TriedQuestion(True, passed, passed and rank == 1, rank)
+def build_outcome(result: QuestionResult) -> TriedQuestion:
+    """Returns whether a question passed, and where the expected documents stand."""
+    question, found = result.question, result.retrieval
+    passed = found.verdict is GateVerdict.PASS
+    if not question.answerable:
+        return TriedQuestion(False, passed, not passed, None)
+    if not question.documents:
+        return TriedQuestion(True, passed, passed, None)
+    wanted = frozenset(question.documents)
+    ranked = (candidate.chunk.document for candidate in found.candidates[:MAX_RANK])
+    rank = next((place for place, one in enumerate(ranked, 1) if wanted & {one.id, one.name}), 0)
+    return TriedQuestion(True, passed, passed and rank == 1, rank)
 
 
 class SearchMeasurement:

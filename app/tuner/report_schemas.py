@@ -11,8 +11,8 @@ from app.http.fields import CLEANED, VISIBLE, WHOLE
 from app.jobs.types import JobRun, RunState
 from app.search.verdict_service import PASSAGES, TRIED
 from app.tuner.ranges import RANGES
-from app.tuner.repository_reports import TuningReport
 from app.tuner.schemas import Note
+from app.tuner.types import TuningReport
 from knowledge.calibration.calibrator import LabelledQuestion
 
 MAX_QUESTIONS = 1000

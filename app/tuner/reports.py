@@ -16,16 +16,16 @@ from app.ids import create_id
 from app.jobs.types import JobContext, JobKind
 from app.privacy import mask_personal_data
 from app.search.verdict_service import describe_verdicts
-from app.tuner import repository_reports as rows
-from app.tuner.calibration import ScoredQuestion, calibrate_threshold
+from app.tuner import repository
+from app.tuner.calibration import calibrate_threshold
 from app.tuner.effects import CALIBRATION, SWEEP, ParameterEffect, find_effects
 from app.tuner.grid import MAX_POINTS, GridPoint, TriedQuestion, build_grid, compare_points, locate_settings
-from app.tuner.measurement import SearchMeasurement
+from app.tuner.measurement import SearchMeasurement, build_outcome
 from app.tuner.ranges import apply_overrides, check_values, require_consistent
-from app.tuner.repository_reports import TuningReport
-from app.tuner.types import Action, Params
+from app.tuner.types import Action, Params, TuningReport
 from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.calibration.fit import MIN_LABELLED
+from knowledge.evaluation.cutoffs import Probabilities
 
 if TYPE_CHECKING:
     from app.db.engine import Database
@@ -125,7 +125,7 @@ class Reports:
                 )
         masked = [replace(question, text=mask_personal_data(question.text)) for question in questions]
         report = TuningReport(create_id(), new.kind, new.title, new.parameters, "", None, new.by, now(), None, None)
-        await self._database.transact(lambda connection: rows.add_report(connection, tenant, report, masked))
+        await self._database.transact(lambda connection: repository.add_report(connection, tenant, report, masked))
         try:
             run = await self._trigger(tenant, new.kind, report.id)
         except Conflict:
@@ -141,7 +141,7 @@ class Reports:
     async def find_report(self, tenant: str, report_id: str) -> TuningReport:
         """Returns a report. Raises NotFound."""
         async with self._database.read() as connection:
-            found = await connection.run_sync(rows.find_report, tenant, report_id)
+            found = await connection.run_sync(repository.find_report, tenant, report_id)
         if found is None:
             raise _build_unknown_error(report_id)
         return found
@@ -149,19 +149,24 @@ class Reports:
     async def load_page(self, tenant: str, kind: str, limit: int, offset: int) -> tuple[list[TuningReport], int]:
         """Returns one page of reports, the latest first, and the total number."""
         async with self._database.read() as connection:
-            return await connection.run_sync(rows.load_page, tenant, kind, limit, offset)
+            return await connection.run_sync(repository.load_report_page, tenant, kind, limit, offset)
 
     async def find_effects(self, tenant: str) -> dict[str, ParameterEffect]:
         """Returns by parameter what the last calibration and sweep of this base say about a step up and down."""
         async with self._database.read() as connection:
-            found = {kind: await connection.run_sync(rows.find_latest, tenant, kind) for kind in (CALIBRATION, SWEEP)}
+            found = {
+                kind: await connection.run_sync(repository.find_latest_report, tenant, kind)
+                for kind in (CALIBRATION, SWEEP)
+            }
         made = {kind: report for kind, report in found.items() if report is not None}
         parts = await self._tenants.get_parts(tenant)
         return find_effects(made, parts.tuned.settings, parts.retriever.revision, parts.tuned.params.version)
 
     async def delete_report(self, tenant: str, report_id: str) -> None:
         """Deletes a report; a run that was to make it does nothing. Raises NotFound."""
-        if not await self._database.transact(lambda connection: rows.delete_report(connection, tenant, report_id)):
+        if not await self._database.transact(
+            lambda connection: repository.delete_report(connection, tenant, report_id)
+        ):
             raise _build_unknown_error(report_id)
 
     async def apply_report(self, tenant: str, report_id: str, *, by: str, note: str = "") -> Params:
@@ -193,8 +198,8 @@ class Reports:
         """Makes a report: the work of a job run. Returns the result of the run."""
         tenant, report_id = context.tenant, context.parameters["report"]
         async with self._database.read() as connection:
-            report = await connection.run_sync(rows.find_report, tenant, report_id)
-            questions = await connection.run_sync(rows.load_questions, tenant, report_id)
+            report = await connection.run_sync(repository.find_report, tenant, report_id)
+            questions = await connection.run_sync(repository.load_questions, tenant, report_id)
         if report is None or questions is None:
             return {"report": report_id, "made": False}
         async with self._tenants.use_parts(tenant) as parts:
@@ -207,7 +212,9 @@ class Reports:
         return {"report": report_id, "made": True}
 
     async def _change_row(self, tenant: str, report_id: str, **values: Any) -> None:
-        await self._database.transact(lambda connection: rows.change_report(connection, tenant, report_id, values))
+        await self._database.transact(
+            lambda connection: repository.change_report(connection, tenant, report_id, values)
+        )
 
     async def _run_calibration(
         self,
@@ -216,10 +223,11 @@ class Reports:
         parameters: dict[str, Any],
         questions: Sequence[LabelledQuestion],
     ) -> dict[str, Any]:
-        scored, least = [], search.settings.min_surviving_chunks
+        answerable, others, least = list[float](), list[float](), search.settings.min_surviving_chunks
         async for found in self._measuring.search_questions(search, questions):
-            scored.append(ScoredQuestion(found.question.answerable, found.find_passing_threshold(least)))
-            await context.report_progress(len(scored), len(questions))
+            (answerable if found.question.answerable else others).append(found.find_passing_threshold(least))
+            await context.report_progress(len(answerable) + len(others), len(questions))
+        scored = Probabilities(answerable, others)
         return await asyncio.to_thread(calibrate_threshold, scored, search.settings, parameters["refusal"])
 
     async def _run_judgement(
@@ -256,8 +264,8 @@ class Reports:
                     search, apply_overrides(search.settings, point.to_values())
                 )
             found = []
-            async for one in self._measuring.search_questions(tried, questions):
-                found.append(one.build_outcome())
+            async for result in self._measuring.search_questions(tried, questions):
+                found.append(build_outcome(result))
                 done += 1
                 await context.report_progress(done, total)
             outcomes.append(found)

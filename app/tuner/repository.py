@@ -1,25 +1,29 @@
-"""Versions of parameters in SQL."""
+"""Versions of parameters, calibrations and sweeps in SQL."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, select
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 from sqlalchemy.sql import ColumnElement
 
 from app.db.base import now
 from app.db.engine import insert_into
-from app.tuner.tables import TunerParams
-from app.tuner.types import Action, Params
+from app.tuner.tables import TunerParams, TunerReport
+from app.tuner.types import Action, Params, TuningReport
+from knowledge.calibration.calibrator import LabelledQuestion
 
-_TABLE = TunerParams
+_PARAMS, _REPORT = TunerParams, TunerReport
+_REPORT_COLUMNS = [getattr(_REPORT, item.name) for item in fields(TuningReport)]
 # Built once: building the statement costs as much as running it.
 _LATEST = (
-    select(_TABLE.__table__).where(_TABLE.tenant_id == bindparam("tenant")).order_by(_TABLE.version.desc()).limit(1)
+    select(_PARAMS.__table__).where(_PARAMS.tenant_id == bindparam("tenant")).order_by(_PARAMS.version.desc()).limit(1)
 )
 
 
-def find_latest(connection: Connection, tenant: str) -> Params:
+def find_latest_params(connection: Connection, tenant: str) -> Params:
     """Returns the version in force; version 0 where there is none."""
     row = connection.execute(_LATEST, {"tenant": tenant}).first()
     return Params() if row is None else _build_params(row)
@@ -27,14 +31,14 @@ def find_latest(connection: Connection, tenant: str) -> Params:
 
 def find_params(connection: Connection, tenant: str, version: int) -> Params | None:
     """Returns one version; None where there is none of that number."""
-    row = connection.execute(select(_TABLE).where(_match_tenant(tenant), _TABLE.version == version)).first()
+    row = connection.execute(select(_PARAMS).where(_match_tenant(tenant), _PARAMS.version == version)).first()
     return None if row is None else _build_params(row)
 
 
-def load_page(connection: Connection, tenant: str, limit: int, offset: int) -> tuple[list[Params], int]:
+def load_params_page(connection: Connection, tenant: str, limit: int, offset: int) -> tuple[list[Params], int]:
     """Returns one page of versions, the latest first, and the total number."""
-    total = connection.execute(select(func.count()).select_from(_TABLE).where(_match_tenant(tenant))).scalar_one()
-    query = select(_TABLE).where(_match_tenant(tenant)).order_by(_TABLE.version.desc()).limit(limit).offset(offset)
+    total = connection.execute(select(func.count()).select_from(_PARAMS).where(_match_tenant(tenant))).scalar_one()
+    query = select(_PARAMS).where(_match_tenant(tenant)).order_by(_PARAMS.version.desc()).limit(limit).offset(offset)
     return [_build_params(row) for row in connection.execute(query)], total
 
 
@@ -50,15 +54,71 @@ def add_params(connection: Connection, tenant: str, params: Params) -> bool:
         "note": params.note,
         "created_at": params.created_at or now(),
     }
-    added = insert_into(connection, _TABLE).values(values).on_conflict_do_nothing().returning(_TABLE.version)
+    added = insert_into(connection, _PARAMS).values(values).on_conflict_do_nothing().returning(_PARAMS.version)
     return connection.execute(added).first() is not None
 
 
+def add_report(
+    connection: Connection, tenant: str, report: TuningReport, questions: Sequence[LabelledQuestion]
+) -> None:
+    """Adds a report that is to be made from these questions."""
+    own: Mapping[str, Any] = {item.name: getattr(report, item.name) for item in fields(TuningReport)}
+    asked = [{"text": one.text, "answerable": one.answerable, "documents": one.documents} for one in questions]
+    connection.execute(insert(_REPORT).values(tenant_id=tenant, questions=asked, **own))
+
+
+def change_report(connection: Connection, tenant: str, report_id: str, values: Mapping[str, Any]) -> None:
+    """Writes columns of a report."""
+    connection.execute(update(_REPORT).where(_match_report(tenant, report_id)).values(values))
+
+
+def load_questions(connection: Connection, tenant: str, report_id: str) -> list[LabelledQuestion] | None:
+    """Returns the questions of a report that is not finished yet; None where there is none."""
+    stored = connection.execute(select(_REPORT.questions).where(_match_report(tenant, report_id))).scalar_one_or_none()
+    if stored is None:
+        return None
+    return [LabelledQuestion(one["text"], one["answerable"], tuple(one["documents"])) for one in stored]
+
+
+def find_report(connection: Connection, tenant: str, report_id: str) -> TuningReport | None:
+    """Returns one report; None where there is none."""
+    row = connection.execute(select(*_REPORT_COLUMNS).where(_match_report(tenant, report_id))).first()
+    return None if row is None else TuningReport(**row._mapping)
+
+
+def load_report_page(
+    connection: Connection, tenant: str, kind: str, limit: int, offset: int
+) -> tuple[list[TuningReport], int]:
+    """Returns one page of reports, the latest first, and the total number. kind: "" for all."""
+    mine = _REPORT.tenant_id == tenant
+    if kind:
+        mine &= _REPORT.kind == kind
+    total = connection.execute(select(func.count()).select_from(_REPORT).where(mine)).scalar_one()
+    query = select(*_REPORT_COLUMNS).where(mine).order_by(_REPORT.id.desc()).limit(limit).offset(offset)
+    return [TuningReport(**row._mapping) for row in connection.execute(query)], total
+
+
+def find_latest_report(connection: Connection, tenant: str, kind: str) -> TuningReport | None:
+    """Returns the last finished report of a kind; None where there is none."""
+    made = (_REPORT.tenant_id == tenant) & (_REPORT.kind == kind) & _REPORT.finished_at.is_not(None)
+    row = connection.execute(select(*_REPORT_COLUMNS).where(made).order_by(_REPORT.finished_at.desc()).limit(1)).first()
+    return None if row is None else TuningReport(**row._mapping)
+
+
+def delete_report(connection: Connection, tenant: str, report_id: str) -> bool:
+    """Deletes a report; False where there is none."""
+    return connection.execute(delete(_REPORT).where(_match_report(tenant, report_id))).rowcount > 0
+
+
 def _match_tenant(tenant: str) -> ColumnElement[bool]:
-    return _TABLE.tenant_id == tenant
+    return _PARAMS.tenant_id == tenant
 
 
 def _build_params(row: Row[Any]) -> Params:
     found: TunerParams | Any = row
     changes = {name: (before, after) for name, (before, after) in found.changes.items()}
     return Params(found.version, Action(found.action), found.overrides, changes, found.by, found.note, found.created_at)
+
+
+def _match_report(tenant: str, report_id: str) -> ColumnElement[bool]:
+    return (_REPORT.tenant_id == tenant) & (_REPORT.id == report_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Self
 
@@ -87,9 +88,8 @@ class ParamsOut(BaseModel):
         found = []
         for name in RANGES:
             allowed = find_range(name, settings)
-            bounds = {"low": allowed.low, "high": allowed.high, "whole": allowed.whole, "title": allowed.title}
-            differs = values[name] != default[name]
-            found.append(ParamOut(name=name, value=values[name], default=default[name], tuned=differs, **bounds))
+            now = {"value": values[name], "default": default[name], "tuned": values[name] != default[name]}
+            found.append(ParamOut(name=name, **now, **asdict(allowed)))
         last = tuned.params
         return cls(version=last.version, params=found, by=last.by, note=last.note, changed_at=last.created_at)
 
@@ -116,15 +116,8 @@ class ParamsVersionOut(BaseModel):
     @classmethod
     def from_params(cls, params: Params) -> Self:
         changes = [ChangeOut(name=name, before=old, after=new) for name, (old, new) in params.changes.items()]
-        return cls(
-            version=params.version,
-            action=params.action,
-            by=params.by,
-            note=params.note,
-            created_at=params.created_at,
-            changes=changes,
-            overrides=dict(params.overrides),
-        )
+        own = {name: getattr(params, name) for name in ("version", "action", "by", "note", "created_at", "overrides")}
+        return cls(**own, changes=changes)
 
 
 class ParamsHistory(BaseModel):

@@ -59,7 +59,9 @@ class Tuner:
     async def reload_settings(self, tenant: str) -> TunedSettings:
         """Reads the parameters from the database, so that a change by this process is in force in it at once."""
         started = self._clock()
-        params = await self._database.run_in_reader(lambda connection: repository.find_latest(connection, tenant))
+        params = await self._database.run_in_reader(
+            lambda connection: repository.find_latest_params(connection, tenant)
+        )
         known = self._known.get(tenant)
         if known is not None and known[1] > started + FRESH_SECONDS:  # what began later, after a change, came in first
             return known[0]
@@ -138,7 +140,7 @@ class Tuner:
     async def list_versions(self, tenant: str, limit: int, offset: int) -> tuple[list[Params], int]:
         """Returns one page of versions, the latest first, and the total number."""
         async with self._database.read() as connection:
-            return await connection.run_sync(repository.load_page, tenant, limit, offset)
+            return await connection.run_sync(repository.load_params_page, tenant, limit, offset)
 
     async def _change_values(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -46,3 +46,19 @@ class TunedSettings:
 
     settings: Settings
     params: Params = Params()
+
+
+@dataclass(frozen=True, slots=True)
+class TuningReport:
+    """A stored report. result: None before it is finished; applied: the version of the parameters with its values."""
+
+    id: str
+    kind: str
+    title: str
+    parameters: dict[str, Any]
+    run_id: str
+    result: dict[str, Any] | None
+    by: str
+    created_at: datetime
+    finished_at: datetime | None
+    applied: int | None

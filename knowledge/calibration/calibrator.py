@@ -21,6 +21,7 @@ from knowledge.calibration.questions import (
 )
 from knowledge.english import is_chinese
 from knowledge.errors import EmbeddingUnavailable
+from knowledge.filters import EVERYTHING, Filter
 from knowledge.index import Snapshot, has_vectors
 from knowledge.own_names import SHARE, drop_names
 from knowledge.probability import CalibrationMap
@@ -64,13 +65,18 @@ class CalibrationStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question of the tenant's own, with whether the base answers it. documents: ids or names of those that do, where
-    known.
+    """A question with whether the base answers it. documents: ids or names of those that do, where known; where: of
+    which documents it is asked. The rest is for reports: what the question is called, its category, and words that the
+    passages found for it should hold.
     """
 
     text: str
     answerable: bool
     documents: tuple[str, ...] = ()
+    id: str = ""
+    category: str = ""
+    expected_keywords: tuple[str, ...] = ()
+    where: Filter = EVERYTHING
 
 
 # The tenant's labelled questions as they are now.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.blocks import Block
+from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.rows import read_rows
@@ -19,26 +20,38 @@ OFF_TOPIC = "off_topic"
 
 
 @dataclass(frozen=True, slots=True)
-class EvalQuestion:
-    """`relevant` holds corpus ids and is empty for what the corpus leaves open."""
-
-    id: str
-    text: str
-    relevant: frozenset[str] = frozenset()
-    category: str = ""
-    expected_keywords: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class EvalSet:
-    """`source_of` maps a chunk to the corpus id that labels speak of."""
+    """The documents of questions are corpus ids; `source_of` maps a chunk to the one that labels speak of."""
 
     name: str
     chunks: tuple[Chunk, ...]
-    answerable: tuple[EvalQuestion, ...]
-    unanswerable: tuple[EvalQuestion, ...]
-    out_of_domain: tuple[EvalQuestion, ...]
+    questions: tuple[LabelledQuestion, ...]
     source_of: Callable[[Chunk], str]
+
+    @property
+    def answerable(self) -> tuple[LabelledQuestion, ...]:
+        """Those that the documents answer."""
+        return tuple(question for question in self.questions if question.answerable)
+
+    @property
+    def unanswerable(self) -> tuple[LabelledQuestion, ...]:
+        """Those of the documents' domain that they leave open."""
+        return tuple(question for question in self.questions if is_left_open(question))
+
+    @property
+    def out_of_domain(self) -> tuple[LabelledQuestion, ...]:
+        """Those that have nothing to do with the documents."""
+        return tuple(question for question in self.questions if is_off_topic(question))
+
+
+def is_left_open(question: LabelledQuestion) -> bool:
+    """Whether the documents do not answer a question of their domain."""
+    return not question.answerable and question.category != OFF_TOPIC
+
+
+def is_off_topic(question: LabelledQuestion) -> bool:
+    """Whether a question has nothing to do with the documents."""
+    return not question.answerable and question.category == OFF_TOPIC
 
 
 def load_set(folder: Path, out_of_domain: Path | None = None, options: ChunkOptions | None = None) -> EvalSet:
@@ -65,7 +78,8 @@ def load_set(folder: Path, out_of_domain: Path | None = None, options: ChunkOpti
     if not data.chunks:
         raise InvalidConfiguration(f"{folder} 里没有可以检索的文字")
     if out_of_domain:
-        data = replace(data, out_of_domain=(*data.out_of_domain, *_read_questions(out_of_domain)))
+        others = (replace(one, category=OFF_TOPIC) for one in _read_questions(out_of_domain, answerable=False))
+        data = replace(data, questions=(*data.questions, *others))
     return data
 
 
@@ -79,26 +93,22 @@ def chunk_row(row: Mapping[str, Any], version_id: str, options: ChunkOptions) ->
 
 def _load_corpus_set(folder: Path, options: ChunkOptions) -> EvalSet:
     rows = enumerate(read_rows(folder / "corpus.jsonl", id=str, text=str))
-    unanswerable = folder / "queries_unanswerable.jsonl"
+    questions = _read_questions(folder / "queries.jsonl", answerable=True, relevant=list)
+    if (unanswerable := folder / "queries_unanswerable.jsonl").exists():
+        questions += _read_questions(unanswerable, answerable=False)
     return EvalSet(
         name=_get_name(folder),
         chunks=tuple(chunk for number, row in rows for chunk in chunk_row(row, str(number), options)),
-        answerable=tuple(_read_questions(folder / "queries.jsonl", relevant=list)),
-        unanswerable=tuple(_read_questions(unanswerable)) if unanswerable.exists() else (),
-        out_of_domain=(),
-        source_of=_get_document_id,
+        questions=tuple(questions),
+        source_of=get_document_id,
     )
 
 
 def _load_document_set(folder: Path, options: ChunkOptions) -> EvalSet:
-    questions = _read_questions(folder / "eval.jsonl")
-    open_ones = [question for question in questions if not question.relevant]
     return EvalSet(
         name=_get_name(folder),
         chunks=tuple(_parse_folder(folder / "documents", options)),
-        answerable=tuple(question for question in questions if question.relevant),
-        unanswerable=tuple(question for question in open_ones if question.category != OFF_TOPIC),
-        out_of_domain=tuple(question for question in open_ones if question.category == OFF_TOPIC),
+        questions=tuple(_read_questions(folder / "eval.jsonl")),
         source_of=_name_file_or_pair,
     )
 
@@ -121,14 +131,16 @@ def _parse_folder(folder: Path, options: ChunkOptions) -> Iterator[Chunk]:
         yield from split_document(parsed, document, name, options)
 
 
-def _read_questions(path: Path, **fields: type) -> list[EvalQuestion]:
+def _read_questions(path: Path, answerable: bool | None = None, **fields: type) -> list[LabelledQuestion]:
+    """answerable: None for those that name a document."""
     return [
-        EvalQuestion(
-            id=row["id"],
-            text=row["text"],
-            relevant=frozenset(row.get("relevant", ())),
-            category=row.get("category", ""),
-            expected_keywords=tuple(row.get("expected_keywords", ())),
+        LabelledQuestion(
+            row["text"],
+            bool(row.get("relevant")) if answerable is None else answerable,
+            tuple(row.get("relevant", ())),
+            row["id"],
+            row.get("category", ""),
+            tuple(row.get("expected_keywords", ())),
         )
         for row in read_rows(path, id=str, text=str, **fields)
     ]
@@ -138,7 +150,8 @@ def _get_name(folder: Path) -> str:
     return folder.resolve().name
 
 
-def _get_document_id(chunk: Chunk) -> str:
+def get_document_id(chunk: Chunk) -> str:
+    """Returns what labels call a chunk's document where these are rows."""
     return chunk.document.id
 
 

@@ -8,35 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidConfiguration
-from knowledge.evaluation.dataset import EvalQuestion, chunk_row
+from knowledge.evaluation.dataset import EvalSet, chunk_row, get_document_id
 from knowledge.evaluation.metrics import compute_auroc, compute_mean
 from knowledge.evaluation.report import CONTEXT_FRAGMENTS, contains_text
 from knowledge.evaluation.runner import QuestionResult
 from knowledge.filters import Filter
-from knowledge.types import Chunk, GateVerdict
+from knowledge.types import GateVerdict
 
 _SENTENCE = re.compile(r"[^。！？；\n]+[。！？；]?")
 _MIN_SENTENCE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class OwnDocuments:
-    """`scopes` belong to `questions`, one to one."""
-
-    name: str
-    chunks: tuple[Chunk, ...]
-    questions: tuple[EvalQuestion, ...]
-    scopes: tuple[Filter, ...]
-
-
-def build_own_documents(
-    name: str, rows: Sequence[Mapping[str, Any]], options: ChunkOptions | None = None
-) -> OwnDocuments:
+def build_own_documents(name: str, rows: Sequence[Mapping[str, Any]], options: ChunkOptions | None = None) -> EvalSet:
     """Builds an evaluation set from questions that bring their own documents.
 
     Args:
@@ -58,9 +46,16 @@ def build_own_documents(
     chunks = tuple(chunk for row in documents for chunk in chunk_row(row, row["id"], options))
     if not chunks:
         raise InvalidConfiguration(f"{name} 里没有可以检索的文字")
-    questions = tuple(EvalQuestion(row["id"], row["question"]) for row in rows)
-    scopes = tuple(Filter(frozenset(f"doc-{numbers[text]}" for text in row["docs"])) for row in rows)
-    return OwnDocuments(name, chunks, questions, scopes)
+    questions = tuple(
+        LabelledQuestion(
+            row["question"],
+            row.get("answerable", True),
+            id=row["id"],
+            where=Filter(frozenset(f"doc-{numbers[text]}" for text in row["docs"])),
+        )
+        for row in rows
+    )
+    return EvalSet(name, chunks, questions, get_document_id)
 
 
 def report_rejection(rows: Sequence[Mapping[str, Any]], results: Sequence[QuestionResult]) -> dict[str, Any]:

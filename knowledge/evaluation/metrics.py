@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,12 +14,21 @@ from knowledge.errors import MissingDependency
 
 # `{"value", "low", "high"}`: the mean over questions and its 95 % interval.
 MetricValue = dict[str, float]
+Item = TypeVar("Item")
 
 
 def compute_mean(values: Iterable[float | None]) -> float | None:
     """Returns the mean of the values that are known, of flags the share that is true; None without any."""
     known = [value for value in values if value is not None]
     return round(sum(known) / len(known), 4) if known else None
+
+
+def group_by(items: Iterable[Item], key: Callable[[Item], str]) -> dict[str, list[Item]]:
+    """Returns the items by what `key` says of them, in the order of the keys."""
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return dict(sorted(groups.items()))
 
 
 def compute_percentiles(values: Sequence[float]) -> dict[str, float]:
@@ -38,7 +48,7 @@ def check_libraries() -> None:
 
 
 def measure_ranking(
-    relevant: Sequence[frozenset[str]], ranked: Sequence[Sequence[str]]
+    relevant: Sequence[Collection[str]], ranked: Sequence[Sequence[str]]
 ) -> dict[str, MetricValue | None]:
     """Measures hit@1, hit@5, recall@5 and mrr@10. A question without results counts as a miss.
 
@@ -89,3 +99,22 @@ def compute_auroc(positive: Sequence[float], negative: Sequence[float]) -> float
     if not len(positive) or not len(negative):
         return None
     return round(measure_auroc(np.asarray(positive, dtype=float), np.asarray(negative, dtype=float)), 4)
+
+
+def score_labels(pairs: Sequence[tuple[Set[str], Set[str]]]) -> dict[str, Any]:
+    """Scores every label that is wanted anywhere. pairs: of each item, the labels that are wanted and those given."""
+    wanted = Counter(label for gold, _ in pairs for label in gold)
+    given = Counter(label for _, found in pairs for label in found)
+    right = Counter(label for gold, found in pairs for label in gold & found)
+    per_class = {label: score_counts(right[label], given[label], wanted[label]) for label in sorted(wanted)}
+    return {"macro_f1": compute_mean(scores["f1"] for scores in per_class.values()), "per_class": per_class}
+
+
+def score_counts(right: int, given: int, wanted: int) -> dict[str, float]:
+    """Returns precision, recall, F1 and how many are wanted."""
+    return {
+        "precision": round(right / max(given, 1), 4),
+        "recall": round(right / max(wanted, 1), 4),
+        "f1": round(2 * right / max(given + wanted, 1), 4),
+        "support": wanted,
+    }

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
-from knowledge.evaluation.dataset import EvalSet
+from knowledge.evaluation.dataset import EvalSet, is_left_open, is_off_topic
 from knowledge.evaluation.metrics import (
     MetricValue,
     compute_auroc,
     compute_mean,
     compute_mean_with_interval,
+    group_by,
     measure_ranking,
 )
 from knowledge.evaluation.runner import BASELINES, QuestionResult
@@ -20,15 +22,11 @@ from knowledge.evaluation.runner import BASELINES, QuestionResult
 CONTEXT_FRAGMENTS = 5
 
 
-def build_set_report(
-    data: EvalSet,
-    answerable: Sequence[QuestionResult],
-    unanswerable: Sequence[QuestionResult],
-    out_of_domain: Sequence[QuestionResult],
-    *,
-    baselines: bool = False,
-) -> dict[str, Any]:
+def build_set_report(data: EvalSet, results: Sequence[QuestionResult], *, baselines: bool = False) -> dict[str, Any]:
     """Returns all figures of one set; those that cannot be computed are None."""
+    answerable = [result for result in results if result.question.answerable]
+    unanswerable = [result for result in results if is_left_open(result.question)]
+    out_of_domain = [result for result in results if is_off_topic(result.question)]
     report: dict[str, Any] = {"set": data.name, "chunks": len(data.chunks), "questions": len(answerable)}
     report |= _measure_ranking(data, answerable)
     report["context_recall"] = _measure_context_recall(answerable)
@@ -56,7 +54,7 @@ def _remove_space(text: str) -> str:
 
 def _measure_ranking(data: EvalSet, results: Sequence[QuestionResult]) -> dict[str, MetricValue | None]:
     ranked = [result.rank_sources(data.source_of) for result in results]
-    return measure_ranking([result.question.relevant for result in results], ranked)
+    return measure_ranking([result.question.documents for result in results], ranked)
 
 
 def _measure_baseline(
@@ -75,18 +73,18 @@ def _measure_baseline(
 
     ranked = [result.rank_baseline_sources(name, data.source_of) for result in answerable]
     return {
-        **measure_ranking([result.question.relevant for result in answerable], ranked),
+        **measure_ranking([result.question.documents for result in answerable], ranked),
         "auroc_unanswerable": _measure_auroc(answerable, unanswerable, get_best_score),
         "auroc_out_of_domain": _measure_auroc(answerable, other, get_best_score),
     }
 
 
 def _group_by_category(data: EvalSet, results: Sequence[QuestionResult]) -> dict[str, Any] | None:
-    categories = sorted({result.question.category for result in results} - {""})
-    groups = {name: [result for result in results if result.question.category == name] for name in categories}
+    groups = group_by(results, attrgetter("question.category"))
     return {
         name: {"questions": len(group), "answered_rate": _measure_answered(group), **_measure_ranking(data, group)}
         for name, group in groups.items()
+        if name
     } or None
 
 

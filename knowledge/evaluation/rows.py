@@ -1,9 +1,9 @@
-"""Reads rows of JSONL and checks them before anything is computed."""
+"""Rows of JSONL: read and checked before anything is computed, and written."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,11 @@ def parse_lines(lines: Iterable[str]) -> Iterator[tuple[int, object]]:
         except (ValueError, RecursionError):
             row = line
         yield number, row
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Writes one object a line."""
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
 
 
 def _parse_row(place: str, line: str, fields: dict[str, type]) -> dict[str, Any]:

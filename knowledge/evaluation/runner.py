@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from knowledge.calibration.calibrator import Calibrator
+from knowledge.calibration.calibrator import Calibrator, LabelledQuestion
 from knowledge.embeddings.base import Embedder
-from knowledge.evaluation.dataset import EvalQuestion
 from knowledge.filters import Filter
 from knowledge.fusion import fuse_rankings
 from knowledge.ingest import tokenize_texts
@@ -32,6 +31,8 @@ class AgentReply:
     text: str
 
 
+# Of a question that was only searched.
+NOT_ASKED = AgentReply("", "")
 # The knowledge agent over a retriever: question, its embedding, which documents count.
 Answerer = Callable[[str, Vector, Filter], Awaitable[AgentReply]]
 
@@ -49,13 +50,13 @@ class RecalledChunk:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """One question through retrieval and agent."""
+    """One question through retrieval, and through the agent where that was asked."""
 
-    question: EvalQuestion
+    question: LabelledQuestion
     retrieval: Retrieval
-    reply: AgentReply
-    # By name of BASELINES, what each finds, best first.
-    baselines: Mapping[str, Sequence[RecalledChunk]]
+    reply: AgentReply = NOT_ASKED
+    # By name of BASELINES, what each finds, best first; empty where that was not looked at.
+    baselines: Mapping[str, Sequence[RecalledChunk]] = field(default_factory=dict)
 
     @property
     def probability(self) -> float:
@@ -64,6 +65,11 @@ class QuestionResult:
     @property
     def is_answered(self) -> bool:
         return self.reply.outcome in ANSWERED
+
+    def find_passing_threshold(self, least: int) -> float:
+        """Returns the highest threshold at which at least `least` candidates pass; 0 where there are fewer."""
+        probabilities = sorted((one.probability for one in self.retrieval.candidates), reverse=True)
+        return probabilities[least - 1] if len(probabilities) >= least else 0.0
 
     def rank_sources(self, source_of: Callable[[Chunk], str]) -> list[str]:
         """Returns the corpus ids in final order, each once."""
@@ -110,21 +116,22 @@ async def build_index(
 
 async def run_questions(
     retriever: Retriever,
-    answer: Answerer,
-    questions: Sequence[EvalQuestion],
+    answer: Answerer | None,
+    questions: Sequence[LabelledQuestion],
     progress: Progress | None = None,
-    scopes: Sequence[Filter] = (),
     searched: Callable[[str], str] = str,
+    *,
+    baselines: bool = False,
 ) -> list[QuestionResult]:
     """Runs questions through retrieval and agent; embeddings come from the cache.
 
     Args:
         retriever: Searches.
-        answer: Answers from the result.
+        answer: Answers from the result; None for no answers.
         questions: The questions.
         progress: Called with the progress.
-        scopes: Which documents count for each question, one to one; empty for all documents.
         searched: What is made of a question before it is embedded and searched.
+        baselines: Whether each recall is looked at by itself, too.
 
     Returns:
         For each question all its candidates and the agent's reply.
@@ -132,13 +139,12 @@ async def run_questions(
     texts = [searched(question.text) for question in questions]
     vectors = await retriever.embedder.embed_questions(texts)
     results = []
-    wheres = scopes or [Filter()] * len(questions)
-    for question, text, vector, where in zip(questions, texts, vectors, wheres, strict=True):
+    for question, text, vector in zip(questions, texts, vectors, strict=True):
+        where = question.where
         retrieval = await retriever.search(text, vectors=QuestionVectors(vector), where=where, explain=True)
-        reply = await answer(question.text, vector, where)
-        results.append(
-            QuestionResult(question, retrieval, reply, await _search_baselines(retriever, text, vector, where))
-        )
+        reply = NOT_ASKED if answer is None else await answer(question.text, vector, where)
+        found = await _search_baselines(retriever, text, vector, where) if baselines else {}
+        results.append(QuestionResult(question, retrieval, reply, found))
         if progress is not None:
             progress(1)
     return results

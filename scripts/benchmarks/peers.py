@@ -13,8 +13,9 @@ from typing import Any
 
 from jieba import lcut_for_search
 
+from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.embeddings.base import Embedder
-from knowledge.evaluation.dataset import EvalQuestion, EvalSet
+from knowledge.evaluation.dataset import EvalSet
 from knowledge.retriever import Retriever
 from knowledge.types import Chunk, Matrix
 from scripts.benchmarks.search import WARM_UP
@@ -50,11 +51,11 @@ async def measure_own_hits(data: EvalSet, retriever: Retriever, count: int) -> d
     return rate_hits(data, data.answerable[:count], found)
 
 
-def rate_hits(data: EvalSet, questions: Sequence[EvalQuestion], found: Sequence[Sequence[str]]) -> dict[str, float]:
+def rate_hits(data: EvalSet, questions: Sequence[LabelledQuestion], found: Sequence[Sequence[str]]) -> dict[str, float]:
     """Shares of questions whose source comes first, and among the first five chunks found."""
     source = {chunk.id: data.source_of(chunk) for chunk in data.chunks}
     right = [
-        [source[key] in question.relevant for key in ids[:5]] for question, ids in zip(questions, found, strict=True)
+        [source[key] in question.documents for key in ids[:5]] for question, ids in zip(questions, found, strict=True)
     ]
     return {
         "hit@1": compute_ratio(sum(any(hits[:1]) for hits in right), len(right)),
@@ -63,7 +64,7 @@ def rate_hits(data: EvalSet, questions: Sequence[EvalQuestion], found: Sequence[
 
 
 async def _measure_peer(
-    ask: Ask, data: EvalSet, embedder: Embedder, questions: Sequence[EvalQuestion]
+    ask: Ask, data: EvalSet, embedder: Embedder, questions: Sequence[LabelledQuestion]
 ) -> dict[str, Any]:
     embedding, overhead, found = [], [], []
     for question in [*questions[:WARM_UP], *questions]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -135,12 +135,12 @@ async def judge_with_model(
 
 def count_flagged(claims: Sequence[LabelledClaim], stands: Sequence[bool]) -> dict[str, tuple[int, int]]:
     """Of each kind how many are taken back, and how many there are; `bad`: all kinds that are not right."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    flagged, total = Counter[str](), Counter[str]()
     for claim, standing in zip(claims, stands, strict=True):
-        for kind in (claim.kind, *(() if claim.good else ("bad",))):
-            counts[kind][0] += not standing
-            counts[kind][1] += 1
-    return {kind: (flagged, total) for kind, (flagged, total) in sorted(counts.items())}
+        kinds = [claim.kind] if claim.good else [claim.kind, "bad"]
+        total.update(kinds)
+        flagged.update([] if standing else kinds)
+    return {kind: (flagged[kind], total[kind]) for kind in sorted(total)}
 
 
 def fit_forests(

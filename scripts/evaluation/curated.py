@@ -52,11 +52,11 @@ async def measure_curated(data: EvalSet, pairs: Path | None, embedder: Embedder)
         if chunk.question or not only_questions:
             worded.setdefault(data.source_of(chunk), []).append(chunk.question or chunk.text)
     book = await _build_book(worded, embedder)
-    questions = [*data.answerable, *data.unanswerable, *data.out_of_domain]
+    questions = data.questions
     asked = await _ask_book(book, [question.text for question in questions], embedder)
-    right = np.array([one.entry in question.relevant for one, question in zip(asked, questions, strict=True)])
+    right = np.array([one.entry in question.documents for one, question in zip(asked, questions, strict=True)])
     places = {entry.id: place for place, entry in enumerate(book.entries)}
-    without = [[places[id] for id in question.relevant if id in places] for question in questions]
+    without = [[places[id] for id in question.documents if id in places] for question in questions]
     bare = await _ask_book(book, [question.text for question in questions], embedder, without)
     times = [one.milliseconds for one in asked]
     report = {

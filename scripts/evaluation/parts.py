@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,12 @@ from app.settings import Settings
 from app.wiring.models import LanguageModels
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
-from knowledge.evaluation.dataset import EvalQuestion, EvalSet, load_set
-from knowledge.evaluation.documents import OwnDocuments, build_own_documents, report_injection, report_rejection
+from knowledge.evaluation.dataset import EvalSet, load_set
+from knowledge.evaluation.documents import build_own_documents, report_injection, report_rejection
 from knowledge.evaluation.metrics import check_libraries
 from knowledge.evaluation.report import build_set_report
-from knowledge.evaluation.rows import read_rows
-from knowledge.evaluation.runner import AgentReply, Answerer, Progress, QuestionResult, build_retriever, run_questions
+from knowledge.evaluation.rows import read_rows, write_rows
+from knowledge.evaluation.runner import AgentReply, Answerer, QuestionResult, build_retriever, run_questions
 from knowledge.filters import Filter
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
@@ -54,6 +54,26 @@ _OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
 _SINGLE_SCORERS = {"dense": "cosine", "bm25": "lexical"}
 
 
+@asynccontextmanager
+async def open_retriever(
+    settings: Settings,
+    embedder: Embedder,
+    chunks: Sequence[Chunk],
+    *,
+    reranker: str = "",
+    title: str = "",
+) -> AsyncIterator[Retriever]:
+    """The product's retriever over these chunks. reranker: "" for the configured one; title: of the bar of progress."""
+    options, name = build_retrieval_options(settings), reranker or settings.reranker
+    with (
+        closing(get_reranker(name, build_reranker_options(settings))) as scorer,
+        ProgressBar(len(chunks), f"{title} 向量", "段") as bar,
+    ):
+        async with build_retriever(chunks, embedder, Analyzer(), scorer, options, bar.update) as retriever:
+            bar.close()
+            yield retriever
+
+
 class Evaluation:
     """The shipped configuration over any corpus."""
 
@@ -61,51 +81,21 @@ class Evaluation:
         self.settings = settings
         self.embedder = embedder
         self._models = models
-        self._analyzer = Analyzer()
 
-    async def run_set(self, data: EvalSet) -> list[list[QuestionResult]]:
-        """Results of the answerable, the unanswerable and the out-of-domain questions."""
-        groups = [data.answerable, data.unanswerable, data.out_of_domain]
-        return await self._run_groups(data.name, data.chunks, groups)
-
-    async def run_own_documents(self, data: OwnDocuments, reranker: str = "") -> list[QuestionResult]:
-        """Every question against its own documents alone; reranker: "" for the configured one."""
-        (results,) = await self._run_groups(data.name, data.chunks, [data.questions], reranker, data.scopes)
-        return results
-
-    @asynccontextmanager
-    async def open_retriever(
-        self, chunks: Sequence[Chunk], reranker: str = "", progress: Progress | None = None
-    ) -> AsyncIterator[Retriever]:
-        """The product's retriever over these chunks. reranker: "" for the configured one; progress: of embedding."""
-        options = build_retrieval_options(self.settings)
-        name = reranker or self.settings.reranker
-        with closing(get_reranker(name, build_reranker_options(self.settings))) as scorer:
-            async with build_retriever(chunks, self.embedder, self._analyzer, scorer, options, progress) as retriever:
-                yield retriever
-
-    async def _run_groups(
-        self,
-        name: str,
-        chunks: Sequence[Chunk],
-        groups: Sequence[Sequence[EvalQuestion]],
-        reranker: str = "",
-        scopes: Sequence[Filter] = (),
-    ) -> list[list[QuestionResult]]:
-        with (
-            ProgressBar(len(chunks), f"{name} 向量", "段") as embedded,
-            ProgressBar(sum(map(len, groups)), f"{name} 提问", "问") as asked,
-        ):
-            async with self.open_retriever(chunks, reranker, embedded.update) as retriever:
-                answer = self._build_answerer(retriever)
-                return [
-                    await run_questions(retriever, answer, group, asked.update, scopes, normalise_text)
-                    for group in groups
-                ]
+    async def run_set(self, data: EvalSet, *, reranker: str = "", baselines: bool = False) -> list[QuestionResult]:
+        """What came of every question. reranker: "" for the configured one; baselines: of the recalls alone, too."""
+        async with open_retriever(
+            self.settings, self.embedder, data.chunks, reranker=reranker, title=data.name
+        ) as retriever:
+            answer, questions = self._build_answerer(retriever), data.questions
+            with ProgressBar(len(questions), f"{data.name} 提问", "问") as bar:
+                return await run_questions(
+                    retriever, answer, questions, bar.update, normalise_text, baselines=baselines
+                )
 
     def _build_answerer(self, retriever: Retriever) -> Answerer:
         profile = build_default_profile(self.settings)
-        generator = self._models.build_generator(self._analyzer, profile)
+        generator = self._models.build_generator(Analyzer(), profile)
         agent = KnowledgeAgent(retriever, generator, build_knowledge_policy(self.settings, profile))
 
         async def answer(text: str, vector: Vector, where: Filter) -> AgentReply:
@@ -138,13 +128,13 @@ async def _measure_each(evaluation: Evaluation, arguments: argparse.Namespace, o
     if arguments.injection:
         rows = read_rows(arguments.injection, **_OWN_DOCUMENTS, gold_text=str)
         data = build_own_documents("injection", rows, options)
-        report["injection"] = report_injection(rows, await evaluation.run_own_documents(data))
+        report["injection"] = report_injection(rows, await evaluation.run_set(data))
     if arguments.counterfactual:
         rows = read_rows(arguments.counterfactual, **_OWN_DOCUMENTS, answer=str, fake_answer=str)
         report["counterfactual"] = measure_counterfactuals(rows)
     if arguments.corruptions:
         samples = load_set(arguments.corruptions, None, options)
-        results, *_ = await evaluation.run_set(samples)
+        results = await evaluation.run_set(replace(samples, questions=samples.answerable))
         report["corruptions"] = measure_corruptions(results, [chunk.text for chunk in samples.chunks])
     if arguments.safety:
         guard = Guard(evaluation.settings.max_message_chars)
@@ -161,13 +151,12 @@ async def _measure_each(evaluation: Evaluation, arguments: argparse.Namespace, o
 
 async def _measure_set(evaluation: Evaluation, arguments: argparse.Namespace, options: ChunkOptions) -> dict[str, Any]:
     data = load_set(arguments.set, arguments.out_of_domain, options)
-    groups = await evaluation.run_set(data)
+    results = await evaluation.run_set(data, baselines=arguments.baselines)
     if arguments.run:
-        lines = [_build_line(data, result) for group in groups for result in group]
-        arguments.run.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    report = build_set_report(data, *groups, baselines=arguments.baselines)
+        write_rows(arguments.run, (_build_row(data, result) for result in results))
+    report = build_set_report(data, results, baselines=arguments.baselines)
     if arguments.metamorphic:
-        async with evaluation.open_retriever(data.chunks) as retriever:
+        async with open_retriever(evaluation.settings, evaluation.embedder, data.chunks, title=data.name) as retriever:
             report["metamorphic"] = await measure_manners(retriever, data)
     return report
 
@@ -176,18 +165,17 @@ async def _measure_rejection(evaluation: Evaluation, path: Path, options: ChunkO
     """The same figures for the product, and for cosine and BM25 as its only scorers, each with a gate of its own."""
     rows = read_rows(path, **_OWN_DOCUMENTS, answerable=bool, answer_parts=list)
     data = build_own_documents("rejection", rows, options)
-    report = report_rejection(rows, await evaluation.run_own_documents(data))
+    report = report_rejection(rows, await evaluation.run_set(data))
     for name, reranker in _SINGLE_SCORERS.items():
-        report[name] = report_rejection(rows, await evaluation.run_own_documents(data, reranker))
+        report[name] = report_rejection(rows, await evaluation.run_set(data, reranker=reranker))
     return report
 
 
-def _build_line(data: EvalSet, result: QuestionResult) -> str:
-    row = {
+def _build_row(data: EvalSet, result: QuestionResult) -> dict[str, Any]:
+    return {
         "id": result.question.id,
         "ranked": result.rank_sources(data.source_of),
         "probability": round(result.probability, 6),
         "outcome": result.reply.outcome,
         "reply": result.reply.text,
     }
-    return json.dumps(row, ensure_ascii=False)

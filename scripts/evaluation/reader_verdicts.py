@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 from agents.errors import GenerationError
@@ -22,6 +22,7 @@ from app.settings import Settings
 from app.wiring.container import Container
 from knowledge.calibration.fit import MIN_LABELLED
 from knowledge.errors import InvalidConfiguration
+from knowledge.evaluation.rows import write_rows
 from scripts.evaluation.product import Setup, open_container_for
 
 
@@ -56,7 +57,7 @@ async def judge_base(settings: Settings, options: argparse.Namespace) -> int:
         except GenerationError as error:
             print(f"大模型没有回答：{error}", file=sys.stderr)
             return 1
-        _write_verdicts(options.out, verdicts)
+        write_rows(options.out, ({**asdict(each), "probability": round(each.probability, 4)} for each in verdicts))
         return _report_fit(verdicts, options.out, settings.similarity_threshold)
 
 
@@ -87,14 +88,6 @@ def _ask_to_begin(options: argparse.Namespace) -> bool:
         print("要开始，请加 --yes", file=sys.stderr)
         return False
     return input("开始吗？[y/N] ").strip().lower() in ("y", "yes", "是")
-
-
-def _write_verdicts(path: Path, verdicts: Sequence[BaseVerdict]) -> None:
-    rows = (
-        {"text": each.text, "answerable": each.answerable, "probability": round(each.probability, 4)}
-        for each in verdicts
-    )
-    path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), "utf-8")
 
 
 def _report_fit(verdicts: Sequence[BaseVerdict], path: Path, threshold: float) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -13,10 +13,9 @@ import numpy as np
 
 from agents.router import Router, RouterParts
 from agents.routing.anchors import load_shipped_anchors
-from agents.routing.decision import Thresholds, decide_intents
 from agents.routing.evidence import BaseCloseness
 from agents.routing.head import fit_head
-from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier
+from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route
 from agents.types import Question
 from agents.understanding.normalise import normalise_text
 from agents.understanding.utterance import RewriteKind, Utterance
@@ -25,7 +24,7 @@ from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.dataset import load_set
-from knowledge.evaluation.metrics import compute_mean, compute_percentiles
+from knowledge.evaluation.metrics import compute_mean, compute_percentiles, score_counts, score_labels
 from knowledge.evaluation.rows import read_rows
 from knowledge.evaluation.runner import build_index
 from knowledge.spelling import BaseSpeller
@@ -48,7 +47,6 @@ CLASS_OF = {
 # not be told why.
 SAME_AS = {"complaint": Intent.HIGH_STAKES, Intent.IRRELEVANT: Intent.OUT_OF_SCOPE}
 OFF_TOPIC_GROUP = "off_topic"
-SHIFTS = (-0.2, -0.1, 0.0, 0.1, 0.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ async def measure_router(
     finally:
         await index.close()
     report = _build_intents_report if "intents" in rows[0] else _build_label_report
-    return report(routed) | _build_running_report(routed) | {"threshold_sweep": _sweep_thresholds(routed, report)}
+    return report(routed) | _build_running_report(routed)
 
 
 def read_labelled_rows(path: Path) -> list[dict[str, Any]]:
@@ -106,7 +104,7 @@ def build_decision_report(rows: Sequence[Mapping[str, Any]], decided: Sequence[S
     pairs = [({gold}, {given}) for gold, given in zip(wanted, found, strict=True)]
     confused = Counter(f"{gold} -> {given}" for gold, given in zip(wanted, found, strict=True) if gold != given)
     accuracy = compute_mean(gold == given for gold, given in pairs)
-    return _score_labels(pairs) | {"accuracy": accuracy, "confused": dict(confused.most_common())}
+    return score_labels(pairs) | {"accuracy": accuracy, "confused": dict(confused.most_common())}
 
 
 def _find_first(intents: Iterable[str]) -> str:
@@ -136,37 +134,13 @@ def _load_chunks(folders: Sequence[Path], options: ChunkOptions) -> list[Chunk]:
     ]
 
 
-def _sweep_thresholds(
-    routed: Sequence[RoutedMessage], report: Callable[[Sequence[RoutedMessage]], Mapping[str, Any]]
-) -> dict[str, dict[str, Any]]:
-    """The main figures when all thresholds move by as much; the scores stay."""
-    table = {}
-    for shift in SHIFTS:
-        usual = Thresholds()
-        moved = replace(usual, wanted={intent: value + shift for intent, value in usual.wanted.items()})
-        figures = report([_reroute_message(item, moved) for item in routed])
-        row = {name: figures[name] for name in ("macro_f1", "over_fires", "missed_intents") if name in figures}
-        wrong = {"wrong_routes": len(figures["wrong_routes"])} if "wrong_routes" in figures else {}
-        f1 = {label: scores["f1"] for label, scores in figures["per_class"].items()}
-        table[f"{shift:+.1f}"] = row | wrong | {"f1": f1}
-    return table
-
-
-def _reroute_message(item: RoutedMessage, thresholds: Thresholds) -> RoutedMessage:
-    trace = item.route.trace
-    if trace.tier is not Tier.HEAD:
-        return item
-    intents = decide_intents(trace.scores, trace.forced, thresholds).intents
-    return replace(item, route=replace(item.route, intents=intents))
-
-
 def _build_label_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
     labels = {str(item.row["label"]) for item in routed}
     if labels <= set(CLASS_OF.values()):
         pairs = [({str(item.row["label"])}, {CLASS_OF[item.route.primary]}) for item in routed]
     else:
         pairs = [({_merge_label(item.row["label"])}, {_merge_label(item.route.primary)}) for item in routed]
-    return _score_labels(pairs)
+    return score_labels(pairs)
 
 
 def _merge_label(label: str) -> str:
@@ -179,11 +153,11 @@ def _build_intents_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
     entities = [(_count_wanted(item.row), _count_found(item.route)) for item in routed]
     off_topic = [item for item, (gold, found) in zip(routed, pairs, strict=True) if gold == found == {OFF_TOPIC_GROUP}]
     return {
-        "per_class": _score_labels(pairs)["per_class"],
-        "entity": _build_scores(
+        "per_class": score_labels(pairs)["per_class"],
+        "entity": score_counts(
             sum((gold & found).total() for gold, found in entities),
-            sum((found - gold).total() for gold, found in entities),
-            sum((gold - found).total() for gold, found in entities),
+            sum(found.total() for _, found in entities),
+            sum(gold.total() for gold, _ in entities),
         ),
         "wrong_routes": [item.row["id"] for item, (gold, found) in zip(routed, pairs, strict=True) if not gold & found],
         "over_fires": sum(bool(gold & found and found - gold) for gold, found in pairs),
@@ -219,28 +193,6 @@ def _count_found(route: Route) -> Counter[tuple[str, str]]:
 
 def _remove_space(text: str) -> str:
     return "".join(text.split())
-
-
-def _score_labels(pairs: Sequence[tuple[set[str], set[str]]]) -> dict[str, Any]:
-    """Of every label that is wanted anywhere. pairs: of a message, the labels that are wanted and those given."""
-    per_class = {label: _score_label(pairs, label) for label in sorted({label for gold, _ in pairs for label in gold})}
-    return {"macro_f1": compute_mean(figures["f1"] for figures in per_class.values()), "per_class": per_class}
-
-
-def _score_label(pairs: Sequence[tuple[set[str], set[str]]], label: str) -> dict[str, float | int]:
-    right = sum(label in gold and label in found for gold, found in pairs)
-    return _build_scores(
-        right, sum(label in found for _, found in pairs) - right, sum(label in gold for gold, _ in pairs) - right
-    )
-
-
-def _build_scores(right: int, wrong: int, missed: int) -> dict[str, float | int]:
-    return {
-        "precision": round(right / max(right + wrong, 1), 4),
-        "recall": round(right / max(right + missed, 1), 4),
-        "f1": round(2 * right / max(2 * right + wrong + missed, 1), 4),
-        "support": right + missed,
-    }
 
 
 def _compute_shares(values: Iterable[str]) -> dict[str, float]:

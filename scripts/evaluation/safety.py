@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -12,7 +12,7 @@ from agents.screening.classifier import Screening
 from agents.screening.types import Reason
 from app.chat.guard import Guard, Rejected
 from knowledge.embeddings.base import Embedder
-from knowledge.evaluation.metrics import compute_mean, compute_percentiles
+from knowledge.evaluation.metrics import compute_mean, compute_percentiles, group_by
 from knowledge.types import Vector
 
 ATTACKS = frozenset({"jailbreak", "injection"})
@@ -44,14 +44,12 @@ async def measure_safety(rows: Sequence[Mapping[str, Any]], guard: Guard, embedd
     attacks = [each for each in screened if each.label in ATTACKS]
     unsafe = [each for each in screened if each.label == UNSAFE]
     benign = [each for each in screened if each.label not in {*ATTACKS, UNSAFE}]
-    by_attack: dict[str, list[Screened]] = defaultdict(list)
-    for each in attacks:
-        by_attack[each.row.get("attack") or each.label].append(each)
+    by_attack = group_by(attacks, lambda each: each.row.get("attack") or each.label)
     return {
         "rows": len(rows),
         "recall_attack": _compute_rejected(attacks),
         "false_positive_benign": _compute_rejected(benign),
-        "recall_by_attack": {name: _compute_rejected(each) for name, each in sorted(by_attack.items())},
+        "recall_by_attack": {name: _compute_rejected(some) for name, some in by_attack.items()},
         "rejected_unsafe": _compute_rejected(unsafe),
         "without_embedding": {
             "recall_attack": compute_mean(each.unembedded is not None for each in attacks),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -20,12 +19,12 @@ from app.evaluation.questions import (
     open_documents,
     read_answers,
 )
-from app.evaluation.results import PlayedTurn, build_report, build_turn_row, describe_failures
+from app.evaluation.results import PlayedTurn, build_turn_row, compute_figures, describe_failures
 from app.retrieval import chunk_options
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.dataset import load_set
-from knowledge.evaluation.rows import read_rows
+from knowledge.evaluation.rows import read_rows, write_rows
 from scripts.evaluation.danger import build_danger_report
 from scripts.evaluation.product import Setup, open_product, play_with_progress
 from scripts.evaluation.routing import build_decision_report, read_labelled_rows
@@ -41,25 +40,25 @@ async def measure_dialogues(options: argparse.Namespace, settings: Settings) -> 
         print(build_both_table(turns), file=sys.stderr)
         if not any(turn.spent.calls for turn in turns):
             print(f"{name} 一次也没有被请：日志里有原因，例如读得太慢、判断分不清", file=sys.stderr)
-        _write_rows(options.run, map(build_both_row, turns))
+        _write_run(options, map(build_both_row, turns))
         return {"dialogues": options.dialogues.name} | build_both_report(name, turns)
     async with open_product(setup) as product:
         played = await play_with_progress(product, dialogues, setup.today)
     _print_failures(played, options.show)
-    _write_rows(options.run, map(build_turn_row, played))
-    return {"dialogues": options.dialogues.name} | build_report(played)
+    _write_run(options, map(build_turn_row, played))
+    return {"dialogues": options.dialogues.name} | compute_figures([turn.result for turn in played])
 
 
 async def measure_questions(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     """Figures of `--set … --through chat`."""
     data = load_set(options.set, options.out_of_domain, chunk_options(settings))
-    questions = [*data.answerable, *data.unanswerable, *data.out_of_domain]
+    questions = data.questions
     with open_documents(options.set) as (folder, ids):
         setup, dialogues = _build_setup(options, settings, [folder]), build_dialogues([one.text for one in questions])
         async with open_product(setup) as product:
             played = await play_with_progress(product, dialogues, setup.today, "提问", "问")
             asked = read_answers(questions, played, product.chunks, build_source_of(data, ids))
-    _write_rows(options.run, map(build_question_row, asked))
+    _write_run(options, map(build_question_row, asked))
     return build_question_report(data, asked)
 
 
@@ -71,7 +70,7 @@ async def measure_routing(options: argparse.Namespace, settings: Settings) -> di
     for answer in await _ask_each(_build_setup(options, settings, ()), "路由", rows):
         decided.append(answer.decision.intents if answer and answer.decision else ("",))
     given = zip(rows, decided, strict=True)
-    _write_rows(options.run, ({"id": row["id"], "text": row["text"], "intents": intents} for row, intents in given))
+    _write_run(options, ({"id": row["id"], "text": row["text"], "intents": intents} for row, intents in given))
     return {"routing": options.routing.name, "through": "chat"} | build_decision_report(rows, decided)
 
 
@@ -104,6 +103,6 @@ def _print_failures(played: Sequence[PlayedTurn], shown: int) -> None:
         print(f"\n{paragraph}", file=sys.stderr)
 
 
-def _write_rows(path: Path | None, rows: Iterable[dict[str, Any]]) -> None:
-    if path:
-        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+def _write_run(options: argparse.Namespace, rows: Iterable[dict[str, Any]]) -> None:
+    if options.run:
+        write_rows(options.run, rows)

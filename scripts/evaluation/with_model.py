@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,12 +11,13 @@ from pydantic import SecretStr
 from agents.types import Page
 from app.evaluation.dialogues import Dialogue
 from app.evaluation.product import Product
-from app.evaluation.results import PlayedTurn, build_report, build_turn_row
+from app.evaluation.results import PlayedTurn, build_turn_row, compute_figures
 from app.evaluation.types import ProductReply
 from app.settings import Settings
 from app.spending.types import Spending
 from app.wiring.models import LanguageModels
 from knowledge.errors import InvalidConfiguration
+from knowledge.evaluation.metrics import group_by
 from scripts.evaluation.product import Setup, open_container_for, play_with_progress
 
 _HEADINGS = (
@@ -84,17 +84,17 @@ def remove_models(settings: Settings) -> Settings:
 def build_both_report(name: str, turns: Sequence[ModelTurn]) -> dict[str, Any]:
     """The figures with the model; beside them those without it, and both by tag."""
     by_tag = {tag: _compare_turns(some) for tag, some in _group_by_tag(turns).items()}
-    return build_report([turn.with_model for turn in turns]) | {
+    return compute_figures([turn.with_model.result for turn in turns]) | {
         "model": {"name": name} | _compare_turns(turns) | {"by_tag": by_tag},
         "gained": [turn.id for turn in turns if turn.with_model.result.correct > turn.without.result.correct],
         "lost": [turn.id for turn in turns if turn.with_model.result.correct < turn.without.result.correct],
-        "without_model": build_report([turn.without for turn in turns]),
+        "without_model": compute_figures([turn.without.result for turn in turns]),
     }
 
 
 def build_both_table(turns: Sequence[ModelTurn]) -> str:
     """What a person reads: a line a tag, all of them last; columns are divided by tabs."""
-    rows = [*sorted(_group_by_tag(turns).items()), (_ALL, list(turns))]
+    rows = [*_group_by_tag(turns).items(), (_ALL, list(turns))]
     return "\n".join(
         "\t".join(cells) for cells in (_HEADINGS, *(_build_cells(tag, _compare_turns(some)) for tag, some in rows))
     )
@@ -141,10 +141,7 @@ def _build_cells(tag: str, figures: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _group_by_tag(turns: Sequence[ModelTurn]) -> dict[str, list[ModelTurn]]:
-    tags: dict[str, list[ModelTurn]] = defaultdict(list)
-    for turn in turns:
-        tags[turn.with_model.labelled.tag].append(turn)
-    return dict(tags)
+    return group_by(turns, lambda turn: turn.with_model.labelled.tag)
 
 
 def _get_first_token(turn: PlayedTurn) -> float:

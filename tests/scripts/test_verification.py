@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.evaluation.dataset import EvalQuestion
+from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.evaluation.runner import AgentReply, QuestionResult
 from scripts.evaluate import main
 from scripts.evaluation.corruptions import KINDS, Pool, corrupt_answer, reword_answer
@@ -20,7 +20,7 @@ POOL = Pool.from_texts([ANSWER, *OTHERS])
 
 def result(answer: str, text: str, outcome: str = "answered") -> QuestionResult:
     return QuestionResult(
-        EvalQuestion("q", "怎么退货"), retrieval("怎么退货", candidate(text)), AgentReply(outcome, answer), {}
+        LabelledQuestion("怎么退货", True), retrieval("怎么退货", candidate(text)), AgentReply(outcome, answer)
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
 from app.evaluation.playback import play_dialogues
-from app.evaluation.results import PlayedTurn, build_report, build_turn_row, describe_failures
+from app.evaluation.results import PlayedTurn, build_turn_row, compute_figures, describe_failures
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration
 from scripts.evaluation.product import Setup, open_product
@@ -52,7 +52,7 @@ async def test_conversations_are_played_judged_and_reported(played: list[PlayedT
     assert by_id["c.2"].result.correct  # the queue was left in between
     assert not (tmp_path / "untouched").exists()
 
-    report = build_report(played)
+    report = compute_figures([turn.result for turn in played])
     assert (report["conversations"], report["turns"], report["correct"]) == (3, 5, 3)
     assert (report["accuracy"], report["false_answers"], report["swallowed"]) == (0.6, 0.2, 1)
     assert (report["conversations_clean"], report["hallucination_rate"]) == (1, 0.0)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from app.settings import Settings
-from app.tuner.calibration import ScoredQuestion, calibrate_threshold
+from app.tuner.calibration import calibrate_threshold
 from app.tuner.grid import GridPoint, TriedQuestion, build_grid, compare_points, locate_settings
 from app.tuner.ranges import RANGES, apply_overrides, check_values, require_consistent
+from knowledge.evaluation.cutoffs import Probabilities
 
 SETTINGS = Settings()
 
 
-def scored(answerable: float, unanswerable: float, count: int = 60) -> list[ScoredQuestion]:
+def scored(answerable: float, unanswerable: float, count: int = 60) -> Probabilities:
     """Two heaps around these probabilities."""
     generator = np.random.default_rng(3)
-    return [
-        ScoredQuestion(kind, float(np.clip(middle + generator.normal(0, 0.05), 0, 1)))
-        for kind, middle in ((True, answerable), (False, unanswerable))
-        for _ in range(count)
+    heaps = [
+        [float(np.clip(middle + generator.normal(0, 0.05), 0, 1)) for _ in range(count)]
+        for middle in (answerable, unanswerable)
     ]
+    return Probabilities(*heaps)
 
 
 def test_the_gate_is_put_between_both_kinds_and_what_follows_from_it_can_be_set() -> None:
@@ -47,7 +50,7 @@ def test_of_the_thresholds_that_refuse_enough_the_one_that_answers_most_is_chose
 
 
 def test_a_share_that_no_threshold_refuses_is_told_to_be_out_of_reach() -> None:
-    certain = [ScoredQuestion(kind, 0.999) for kind in (True, False) for _ in range(30)]
+    certain = Probabilities([0.999] * 30, [0.999] * 30)
     assert not calibrate_threshold(certain, SETTINGS, 0.9)["reached"]
 
 
@@ -74,14 +77,14 @@ def test_a_sweep_recommends_only_what_is_better_than_what_is_in_force() -> None:
 
 
 def test_a_gate_that_does_as_well_as_any_other_stays() -> None:
-    nothing_found = [ScoredQuestion(number % 2 == 0, 0.0) for number in range(60)]
+    nothing_found = Probabilities([0.0] * 30, [0.0] * 30)
     for questions, refusal in ((nothing_found, None), (nothing_found, 0.5), (scored(0.95, 0.2), None)):
         told = calibrate_threshold(questions, SETTINGS, refusal)
         assert (told["values"], told["recommended"]["threshold"]) == ({}, SETTINGS.similarity_threshold)
 
 
 def test_a_gain_on_the_few_questions_without_an_answer_is_told_as_one() -> None:
-    few = scored(0.95, 0.7, count=200)[:200] + scored(0.95, 0.7, count=25)[25:]
+    few = replace(scored(0.95, 0.7, count=200), open_ones=scored(0.95, 0.7, count=25).open_ones)
     told = calibrate_threshold(few, SETTINGS, None)
     gained = {name: told["recommended"][name] - told["current"][name] for name in ("answered", "refused")}
     assert told["difference"]["value"] == pytest.approx((gained["answered"] + gained["refused"]) / 2, abs=1e-3)

@@ -40,7 +40,7 @@ from app.spending.api import Parts as SpendingParts
 from app.tickets.api import Parts as TicketsParts
 from app.traces.api import Parts as TracesParts
 from app.transcripts.parts import Parts as TranscriptsParts
-from app.tuner.parts import Parts as TunerParts
+from app.tuner.api import Parts as TunerParts
 from app.vocabulary.api import Parts as VocabularyParts
 from app.web.api import Parts as WebParts
 from app.webhooks.api import Parts as WebhooksParts

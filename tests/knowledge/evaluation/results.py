@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from knowledge.evaluation.dataset import EvalQuestion
+from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.evaluation.runner import BASELINES, AgentReply, QuestionResult, RecalledChunk
 from knowledge.types import Candidate, Chunk, DocumentMeta, GateVerdict, Retrieval
 
@@ -20,7 +20,7 @@ def candidate(source: str, probability: float, text: str = "") -> Candidate:
 
 
 def result(
-    question: EvalQuestion,
+    question: LabelledQuestion,
     candidates: Sequence[Candidate] = (),
     outcome: str = "answered",
     reply: str = "",

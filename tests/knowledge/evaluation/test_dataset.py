@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidConfiguration, InvalidDocument
-from knowledge.evaluation.dataset import EvalQuestion, load_set
+from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.rows import read_rows
 from tests.knowledge.evaluation.files import OUT_OF_DOMAIN, UNANSWERABLE, corpus_set, document_set, write_rows
 
@@ -16,7 +17,7 @@ def test_a_folder_of_rows_gives_chunks_that_count_for_their_row(tmp_path: Path) 
     assert data.name == "set"
     assert [data.source_of(chunk) for chunk in data.chunks][:2] == ["freight", "refund"]
     assert data.chunks[0].indexed_text.startswith("退货运费\n质量问题")
-    assert data.answerable[0] == EvalQuestion("q1", "退货运费由谁承担", frozenset({"freight"}))
+    assert data.answerable[0] == LabelledQuestion("退货运费由谁承担", True, ("freight",), "q1")
     assert data.unanswerable == data.out_of_domain == ()
 
 

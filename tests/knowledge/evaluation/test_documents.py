@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import pytest
 
+from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.errors import InvalidConfiguration
-from knowledge.evaluation.dataset import EvalQuestion
 from knowledge.evaluation.documents import build_own_documents, report_injection, report_rejection
 from knowledge.evaluation.runner import QuestionResult
 from tests.knowledge.evaluation.results import candidate, result
 
 
 def asked(probability: float, outcome: str, reply: str, text: str = "") -> QuestionResult:
-    return result(EvalQuestion("q", "问"), [candidate("d", probability, text)], outcome, reply)
+    return result(LabelledQuestion("问", True), [candidate("d", probability, text)], outcome, reply)
 
 
 def test_questions_are_limited_to_their_own_documents_and_share_equal_ones() -> None:
@@ -20,7 +20,7 @@ def test_questions_are_limited_to_their_own_documents_and_share_equal_ones() -> 
     ]
     data = build_own_documents("set", rows)
     assert [chunk.text for chunk in data.chunks] == ["退货运费由您承担。", "共有的一段。"]
-    assert [[where.matches(chunk.document) for chunk in data.chunks] for where in data.scopes] == [
+    assert [[question.where.matches(chunk.document) for chunk in data.chunks] for question in data.questions] == [
         [True, True],
         [False, True],
     ]

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from knowledge.evaluation.dataset import EvalQuestion, EvalSet
+from knowledge.calibration.calibrator import LabelledQuestion
+from knowledge.evaluation.dataset import OFF_TOPIC, EvalSet
 from knowledge.evaluation.report import build_set_report, contains_text
 from knowledge.evaluation.runner import RecalledChunk
 from knowledge.types import Chunk
@@ -15,11 +16,11 @@ def source_of(found: Chunk) -> str:
     return found.document.id
 
 
-def question(key: str, *relevant: str, category: str = "", keywords: tuple[str, ...] = ()) -> EvalQuestion:
-    return EvalQuestion(key, f"问{key}", frozenset(relevant), category, keywords)
+def question(key: str, *relevant: str, category: str = "", keywords: tuple[str, ...] = ()) -> LabelledQuestion:
+    return LabelledQuestion(f"问{key}", bool(relevant), relevant, key, category, keywords)
 
 
-DATA = EvalSet("set", (chunk("a"), chunk("b")), (), (), (), source_of)
+DATA = EvalSet("set", (chunk("a"), chunk("b")), (), source_of)
 
 
 def value(report: dict[str, Any], name: str) -> float:
@@ -30,21 +31,21 @@ def value(report: dict[str, Any], name: str) -> float:
 def test_hits_count_once_for_each_source() -> None:
     hit = result(question("1", "b"), [candidate("a", 0.9), candidate("a", 0.9), candidate("b", 0.8)])
     assert hit.rank_sources(source_of) == ["a", "b"]
-    report = build_set_report(DATA, [hit], [], [])
+    report = build_set_report(DATA, [hit])
     assert (value(report, "hit@1"), value(report, "hit@5"), value(report, "mrr@10")) == (0.0, 1.0, 0.5)
 
 
 def test_questions_of_one_id_count_each() -> None:
     found = [result(question("1", "a"), [candidate("a", 0.9)]), result(question("1", "b"), [candidate("a", 0.9)])]
-    assert value(build_set_report(DATA, found, [], []), "hit@1") == 0.5
+    assert value(build_set_report(DATA, found), "hit@1") == 0.5
 
 
 def test_what_a_set_does_not_have_is_null() -> None:
-    report = build_set_report(DATA, [result(question("1", "a"), [candidate("a", 0.9)])], [], [])
+    report = build_set_report(DATA, [result(question("1", "a"), [candidate("a", 0.9)])])
     absent = ["context_recall", "per_category", "auroc_unanswerable", "auroc_out_of_domain"]
     absent += ["false_answer_unanswerable", "false_answer_out_of_domain"]
     assert [report[name] for name in absent] == [None] * 6
-    report = build_set_report(DATA, [], [result(question("2"))], [])
+    report = build_set_report(DATA, [result(question("2"))])
     assert report["hit@1"] is report["answered_rate"] is report["auroc_unanswerable"] is None
 
 
@@ -61,8 +62,8 @@ def test_what_a_set_does_not_have_is_null() -> None:
     ],
 )
 def test_outcomes_that_answer_are_told_from_those_that_do_not(outcome: str, counted: float) -> None:
-    one = [result(question("1", "a"), outcome=outcome)]
-    report = build_set_report(DATA, one, one, one)
+    asked = question("1", "a"), question("2"), question("3", category=OFF_TOPIC)
+    report = build_set_report(DATA, [result(each, outcome=outcome) for each in asked])
     assert report["answered_rate"] == report["false_answer_unanswerable"] == counted
     assert report["false_answer_out_of_domain"] == counted
 
@@ -70,7 +71,7 @@ def test_outcomes_that_answer_are_told_from_those_that_do_not(outcome: str, coun
 def test_auroc_goes_by_the_best_probability_and_nothing_found_is_zero() -> None:
     answerable = [result(question("1", "a"), [candidate("a", p), candidate("b", 0.1)]) for p in (0.9, 0.5)]
     unanswerable = [result(question("2"), [candidate("a", 0.5)]), result(question("3"))]
-    report = build_set_report(DATA, answerable, unanswerable, [result(question("4"))])
+    report = build_set_report(DATA, [*answerable, *unanswerable, result(question("4", category=OFF_TOPIC))])
     assert report["auroc_unanswerable"] == round((2 + 1 + 0.5) / 4, 4)
     assert report["auroc_out_of_domain"] == 1.0
 
@@ -81,7 +82,7 @@ def test_categories_have_figures_of_their_own() -> None:
         result(question("2", "a", category="typo"), [candidate("b", 0.9)], outcome="clarify"),
         result(question("3", "a"), [candidate("b", 0.9)]),
     ]
-    per_category = build_set_report(DATA, found, [], [])["per_category"]
+    per_category = build_set_report(DATA, found)["per_category"]
     assert set(per_category) == {"faq", "typo"}
     assert [per_category[name]["questions"] for name in ("faq", "typo")] == [1, 1]
     assert [value(per_category[name], "hit@1") for name in ("faq", "typo")] == [1.0, 0.0]
@@ -97,7 +98,7 @@ def test_context_recall_looks_for_the_keywords_in_the_first_five_fragments() -> 
         result(question("2", "a", keywords=("首重 12 元",)), outside),
         result(question("3", "a"), inside),
     ]
-    assert value(build_set_report(DATA, found, [], []), "context_recall") == 0.25
+    assert value(build_set_report(DATA, found), "context_recall") == 0.25
 
 
 def test_contained_text_may_differ_in_white_space_and_case() -> None:
@@ -114,10 +115,10 @@ def test_a_baseline_is_ranked_by_itself() -> None:
         result(question("2", "b"), [candidate("a", 0.9)], baselines={"dense": found(("b", 0.9))}),
     ]
     unanswerable = [result(question("3"), [candidate("a", 0.1)], baselines={"dense": found(("a", 0.8))})]
-    report = build_set_report(DATA, answerable, unanswerable, [], baselines=True)
+    report = build_set_report(DATA, [*answerable, *unanswerable], baselines=True)
     assert set(report["baselines"]) == {"bm25", "dense", "rrf"}
     dense, bm25 = report["baselines"]["dense"], report["baselines"]["bm25"]
     assert (value(dense, "hit@1"), value(dense, "mrr@10"), dense["auroc_unanswerable"]) == (0.5, 0.75, 0.5)
     assert dense["auroc_out_of_domain"] is None
     assert (value(bm25, "hit@5"), bm25["auroc_unanswerable"]) == (0.0, 0.5)
-    assert "baselines" not in build_set_report(DATA, answerable, unanswerable, [])
+    assert "baselines" not in build_set_report(DATA, [*answerable, *unanswerable])

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.embeddings.hash import HashEmbedder
-from knowledge.evaluation.dataset import EvalQuestion, load_set
+from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.runner import AgentReply, build_retriever, run_questions
 from knowledge.filters import Filter
 from knowledge.ingest import MAX_TERM_CHARS
@@ -22,7 +23,7 @@ async def silent(text: str, vector: Vector, where: Filter) -> AgentReply:
     return AgentReply("answered", text)
 
 
-async def ranked(chunks: list[Chunk], questions: list[EvalQuestion]) -> list[list[tuple[str, float]]]:
+async def ranked(chunks: list[Chunk], questions: list[LabelledQuestion]) -> list[list[tuple[str, float]]]:
     async with build_retriever(chunks, HashEmbedder(), ANALYZER) as retriever:
         results = await run_questions(retriever, silent, questions)
     return [
@@ -66,10 +67,9 @@ async def test_progress_counts_every_chunk_and_every_question(tmp_path: Path) ->
 
 async def test_a_scope_limits_product_and_baselines_alike(tmp_path: Path) -> None:
     data = load_set(corpus_set(tmp_path))
+    asked = replace(data.answerable[0], where=Filter(frozenset({"freight", "points"})))
     async with build_retriever(data.chunks, HashEmbedder(), ANALYZER) as retriever:
-        (result,) = await run_questions(
-            retriever, silent, data.answerable[:1], scopes=[Filter(frozenset({"freight", "points"}))]
-        )
+        (result,) = await run_questions(retriever, silent, [asked], baselines=True)
     assert set(result.rank_sources(data.source_of)) == {"freight", "points"}
     assert result.rank_baseline_sources("bm25", data.source_of) == ["freight"]
     assert set(result.rank_baseline_sources("dense", data.source_of)) == {"freight", "points"}
@@ -79,7 +79,7 @@ async def test_baselines_are_the_recalls_as_they_are(tmp_path: Path) -> None:
     data = load_set(document_set(tmp_path))
     options = RetrievalOptions(vector_top_k=3, bm25_top_k=2)
     async with build_retriever(data.chunks, HashEmbedder(), ANALYZER, options=options) as retriever:
-        (result,) = await run_questions(retriever, silent, data.answerable[1:2])
+        (result,) = await run_questions(retriever, silent, data.answerable[1:2], baselines=True)
         snapshot = retriever.index.get_snapshot()
         dense = await snapshot.search_dense(await retriever.embedder.embed_question(result.question.text), 3)
         lexical = await snapshot.search_lexical(ANALYZER.tokenize(result.question.text), 2)
