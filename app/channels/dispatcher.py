@@ -29,7 +29,7 @@ from knowledge.errors import InvalidDocument
 if TYPE_CHECKING:
     from agents.profile import TenantProfile
     from app.chat.types import TurnDone
-    from app.idempotency.service import Retries
+    from app.idempotency.service import RequestAttempt, Retries
 
 Response = Mapping[str, Any]
 # Shown to staff before the address of the picture or file.
@@ -129,14 +129,13 @@ class Dispatcher:
             sender=await self._services.count_message(message.tenant, requester, message.session_id),
             proof=Proof(message.member, trusted=True),
         )
-        begun = await self._services.retries.begin(_build_retry_key(message))
-        if isinstance(begun, KeptResponse):
-            kept: Response = json.loads(begun.body)
-            return kept
-        async with begun as attempt:
-            done = await self._services.chat.answer_message(replace(asked, attempt=attempt))
-            await attempt.finish(done.reply)
-        return done.build_response()
+
+        async def answer(attempt: RequestAttempt | None) -> KeptResponse:
+            return (await self._services.chat.answer_message(replace(asked, attempt=attempt))).reply
+
+        reply, _ = await self._services.retries.run_once(_build_retry_key(message), answer)
+        response: Response = json.loads(reply.body)
+        return response
 
     @staticmethod
     def _build_text(message: StoredMessage, attached: tuple[str, ...]) -> str:
