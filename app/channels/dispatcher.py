@@ -51,7 +51,7 @@ class TurnServices:
 
     chat: Answers
     retries: Retries
-    count_message: Callable[[str, Requester, str], Awaitable[Requester]]
+    count_message: Callable[[str, Requester, str, str], Awaitable[Requester]]
     load_profile: Callable[[str], Awaitable[TenantProfile]]
     is_held: Callable[[SessionKey], bool]
     find_url: Callable[[str, str, list[str]], Awaitable[str]]
@@ -126,12 +126,13 @@ class Dispatcher:
             channel=message.account,
             trace_id=create_id(),
             client_id=message.id,
-            sender=await self._services.count_message(message.tenant, requester, message.session_id),
             proof=Proof(message.member, trusted=True),
         )
 
         async def answer(attempt: RequestAttempt | None) -> KeptResponse:
-            return (await self._services.chat.answer_message(replace(asked, attempt=attempt))).reply
+            count = self._services.count_message
+            sender = await count(message.tenant, requester, message.session_id, asked.text)
+            return (await self._services.chat.answer_message(replace(asked, sender=sender, attempt=attempt))).reply
 
         reply, _ = await self._services.retries.run_once(_build_retry_key(message), answer)
         response: Response = json.loads(reply.body)

@@ -100,7 +100,8 @@ async def _run_to_end(flight: Flight[ChatEvent], attempt: RequestAttempt) -> Non
 
 async def _build_message(body: ChatRequest, request: Request, tenant: str) -> tuple[Message, RetryKey | None]:
     """Builds the message from the request, and the key by which a repeated request is recognised."""
-    await get_container(request).limits.require(request.state.sender, body.message)
+    admit = get_container(request).limits.admit_message
+    sender = await admit(tenant, request.state.sender, body.session_id or "", body.message)
     user_id = clean(body.user_id)
     tokens = {"user_token": body.user_token, "session_token": body.session_token}
     proof = await read_proof(request, body.session_id or "", user_id=user_id, **tokens)
@@ -117,7 +118,7 @@ async def _build_message(body: ChatRequest, request: Request, tenant: str) -> tu
         new_session=body.session_id is None,
         proof=proof,
         client_id=key.message_id if key else "",
-        sender=request.state.sender,
+        sender=sender,
         where=await filter_from(request, body.filter),
         attachments=tuple(body.attachments),
     )

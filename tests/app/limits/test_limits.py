@@ -272,7 +272,7 @@ def taken(lease: Lease | Overloaded) -> Lease:
 async def test_a_turn_that_is_not_taken_is_told_so_in_the_customers_language(text: str, english: bool) -> None:
     counted, mine = limits(turns_per_key=1), Requester("mine")
     with taken(await counted.begin("t", mine)), pytest.raises(Overloaded) as raised:
-        async with counted.open_turn("t", mine, "", text):
+        async with counted.open_turn("t", mine, text):
             pass
     assert raised.value.message == say("too_busy", english)
 
