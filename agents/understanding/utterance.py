@@ -39,7 +39,14 @@ class Rewrite:
 
 @dataclass(frozen=True)
 class Utterance:
-    """What a customer says in one message. `original` is the text as it was written, which is shown and kept."""
+    """What a customer says in one message. `original` is the text as it was written, which is shown and kept.
+
+    Three texts say what is asked, since none fits all uses; they differ unless the message is written plainly and
+    nothing is left out. `searched_text` is compared with documents: without a rewrite it stands in one spelling (咋退货
+    as 怎么退货). `complete_text` is shown to people and models: without a rewrite it stands as it was written.
+    `expanded_text` decides about intents and business rows, so it takes what rules guess from the conversation, too
+    (那运费呢 as 退货 运费): a wrong guess does no harm there, where a search would find other documents by it.
+    """
 
     original: str
     # In the order in which they were made, each counts more than those before it.
@@ -66,12 +73,12 @@ class Utterance:
 
     @property
     def searched_text(self) -> str:
-        """What the answer has to fit: the rewrite that is searched, else the normalized text."""
+        """The rewrite that is searched, else the normalized text: what documents and answers have to fit."""
         return self.rewrite or self.normalized
 
     @property
     def complete_text(self) -> str:
-        """The rewrite that is searched, else the original."""
+        """The rewrite that is searched, else the original: what is shown."""
         return self.rewrite or self.original
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol, Self
+from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
@@ -21,23 +21,14 @@ from app.audit.sentences import (
     load_catalogue,
     name_actor,
 )
-from app.http.deps import AdminTenant, Wired
+from app.audit.service import AuditLog
+from app.http.deps import AdminTenant, use_part
 from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
 from app.http.schemas import Page, ResponseBody
 from app.spreadsheets import CSV, Cell, stream_csv
 
-if TYPE_CHECKING:
-    from app.audit.service import AuditLog
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    audit: AuditLog
-
-
-Wiring = Wired[Parts]
+AuditDep = Annotated[AuditLog, use_part("audit")]
 
 router = APIRouter(prefix="/api/v1/audit", tags=["audit"], route_class=GuardedRoute)
 
@@ -114,7 +105,7 @@ Wanted = Annotated[AuditFilter, Depends(build_filter)]
 @router.get("")
 async def list_audit(
     tenant: AdminTenant,
-    wiring: Wiring,
+    audit: AuditDep,
     wanted: Wanted,
     sort: Annotated[Literal["-at", "at"], Query(description="最近的在前，或最早的在前")] = "-at",
     lang: Spoken = "zh",
@@ -122,15 +113,15 @@ async def list_audit(
     offset: Offset = 0,
 ) -> AuditPage:
     """The tenant's audit log."""
-    rows, total = await wiring.audit.repository.load_page(tenant, wanted, limit, offset, oldest=sort == "at")
+    rows, total = await audit.repository.load_page(tenant, wanted, limit, offset, oldest=sort == "at")
     items = [AuditEntry.from_action(row, lang) for row in rows]
     return AuditPage(items=items, total=total, offset=offset, limit=limit)
 
 
 @router.get("/choices")
-async def list_audit_choices(tenant: AdminTenant, wiring: Wiring, lang: Spoken = "zh") -> AuditChoices:
+async def list_audit_choices(tenant: AdminTenant, audit: AuditDep, lang: Spoken = "zh") -> AuditChoices:
     """Who is in the audit log, and what it may be about."""
-    actors = await wiring.audit.repository.list_actors(tenant)
+    actors = await audit.repository.list_actors(tenant)
     kinds = load_catalogue().kinds.items()
     return AuditChoices(
         actors=[AuditChoice(value=id or name or LOCAL, name=build_actor_name(id, name, lang)) for id, name in actors],
@@ -141,11 +132,11 @@ async def list_audit_choices(tenant: AdminTenant, wiring: Wiring, lang: Spoken =
 @router.get(
     "/export", response_class=StreamingResponse, responses={200: {"content": {CSV: {"schema": {"type": "string"}}}}}
 )
-async def export_audit(tenant: AdminTenant, wiring: Wiring, wanted: Wanted, lang: Spoken = "zh") -> StreamingResponse:
+async def export_audit(tenant: AdminTenant, audit: AuditDep, wanted: Wanted, lang: Spoken = "zh") -> StreamingResponse:
     """The audit log as a CSV file, the latest 50,000 first, safe to open in a spreadsheet."""
 
     async def build_batches() -> AsyncIterator[Iterable[tuple[Cell, ...]]]:
-        async for found in wiring.audit.repository.iterate_batches(tenant, wanted, MAX_EXPORTED):
+        async for found in audit.repository.iterate_batches(tenant, wanted, MAX_EXPORTED):
             yield [_build_cells(action, lang) for action in found]
 
     named = {"Content-Disposition": 'attachment; filename="yingda-audit.csv"'}

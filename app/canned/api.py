@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, Field
 
-from app.http.deps import StaffTenant, Wired
+from app.canned.service import CannedReplies
+from app.http.deps import StaffTenant, use_part
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, VISIBLE
 from app.http.routes import GuardedRoute
 from app.http.schemas import RequestBody, ResponseBody
 
-if TYPE_CHECKING:
-    from app.canned.service import CannedReplies
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    canned: CannedReplies
-
-
-Wiring = Wired[Parts]
+CannedDep = Annotated[CannedReplies, use_part("canned")]
 
 router = APIRouter(prefix="/api/v1/agent/canned", tags=["desk"], route_class=GuardedRoute)
 
@@ -55,26 +46,26 @@ class CannedList(BaseModel):
 
 
 @router.get("")
-async def list_canned_replies(tenant: StaffTenant, wiring: Wiring) -> CannedList:
+async def list_canned_replies(tenant: StaffTenant, canned: CannedDep) -> CannedList:
     """All replies that are ready."""
-    found = await wiring.canned.list_all(tenant)
+    found = await canned.list_all(tenant)
     return CannedList(replies=[CannedOut.model_validate(reply) for reply in found])
 
 
 @router.post("", status_code=201, responses=list_failures(409))
-async def add_canned_reply(body: CannedIn, tenant: StaffTenant, wiring: Wiring) -> CannedOut:
+async def add_canned_reply(body: CannedIn, tenant: StaffTenant, canned: CannedDep) -> CannedOut:
     """Keeps a reply for all staff."""
-    return CannedOut.model_validate(await wiring.canned.add(tenant, body.shortcut, body.text))
+    return CannedOut.model_validate(await canned.add(tenant, body.shortcut, body.text))
 
 
 @router.put("/{canned_id}", responses=list_failures(404, 409))
-async def change_canned_reply(canned_id: CannedId, body: CannedIn, tenant: StaffTenant, wiring: Wiring) -> CannedOut:
+async def change_canned_reply(canned_id: CannedId, body: CannedIn, tenant: StaffTenant, canned: CannedDep) -> CannedOut:
     """Writes a reply anew."""
-    return CannedOut.model_validate(await wiring.canned.change(tenant, canned_id, body.shortcut, body.text))
+    return CannedOut.model_validate(await canned.change(tenant, canned_id, body.shortcut, body.text))
 
 
 @router.delete("/{canned_id}", status_code=204, responses=list_failures(404))
-async def delete_canned_reply(canned_id: CannedId, tenant: StaffTenant, wiring: Wiring) -> Response:
+async def delete_canned_reply(canned_id: CannedId, tenant: StaffTenant, canned: CannedDep) -> Response:
     """Deletes a reply."""
-    await wiring.canned.drop(tenant, canned_id)
+    await canned.drop(tenant, canned_id)
     return Response(status_code=204)

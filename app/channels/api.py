@@ -4,35 +4,26 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, Field, StringConstraints
 
 from agents.wording.catalogue import say
 from app.channels.base import Channel
+from app.channels.service import ChannelService
 from app.channels.tokens import TokenStatus
 from app.channels.types import CallbackRequest, QueueStatus
 from app.db.base import now
 from app.errors import InvalidRequest, NotFound
-from app.http.deps import PUBLIC, AdminTenant, BackendTenant, Wired
+from app.http.deps import PUBLIC, AdminTenant, BackendTenant, use_part
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, Offset, SessionId
 from app.http.routes import GuardedRoute
 from app.http.schemas import ResponseBody
 from knowledge.text import clean
 
-if TYPE_CHECKING:
-    from app.channels.service import ChannelService
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    channels: ChannelService
-
-
-Wiring = Wired[Parts]
+ChannelsDep = Annotated[ChannelService, use_part("channels")]
 
 router = APIRouter(prefix="/api/v1/channels", tags=["channels"], route_class=GuardedRoute)
 
@@ -121,9 +112,9 @@ class ChannelReplyList(BaseModel):
 
 
 @router.get("")
-async def list_channels(tenant: AdminTenant, wiring: Wiring) -> ChannelList:
+async def list_channels(tenant: AdminTenant, channel_service: ChannelsDep) -> ChannelList:
     """The accounts of the tenant, and how many replies wait."""
-    counts, activity = await wiring.channels.count_replies(tenant), await wiring.channels.find_activity(tenant)
+    counts, activity = await channel_service.count_replies(tenant), await channel_service.find_activity(tenant)
     channels = [
         ChannelOut(
             name=one.name,
@@ -132,10 +123,10 @@ async def list_channels(tenant: AdminTenant, wiring: Wiring) -> ChannelList:
             **{status.value: counts[one.name].get(status.value, 0) for status in QueueStatus},
             **asdict(activity[one.name]),
             token=await _build_token_state(one.channel),
-            problem=wiring.channels.get_problem(one.name),
+            problem=channel_service.get_problem(one.name),
             proves_users=one.channel.proves_users,
         )
-        for one in wiring.channels.list_channels(tenant)
+        for one in channel_service.list_channels(tenant)
     ]
     return ChannelList(channels=channels)
 
@@ -150,28 +141,33 @@ async def _build_token_state(channel: Channel) -> ChannelTokenOut | None:
 
 @router.get("/{name}/conversations", responses=list_failures(404))
 async def list_channel_conversations(
-    name: ChannelName, tenant: AdminTenant, wiring: Wiring, limit: Annotated[int, Query(ge=1, le=100)] = 20
+    name: ChannelName,
+    tenant: AdminTenant,
+    channel_service: ChannelsDep,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> ChannelConversationList:
     """Where a test message may go: those first in which the customer wrote last."""
-    found = await wiring.channels.list_conversations(tenant, name, limit)
+    found = await channel_service.list_conversations(tenant, name, limit)
     rows = [ChannelConversationOut.model_validate(one) for one in found]
     return ChannelConversationList(conversations=rows)
 
 
 @router.post("/{name}/test", status_code=204, response_class=Response, responses=list_failures(404))
-async def send_channel_test(name: ChannelName, body: ChannelTest, tenant: AdminTenant, wiring: Wiring) -> Response:
+async def send_channel_test(
+    name: ChannelName, body: ChannelTest, tenant: AdminTenant, channel_service: ChannelsDep
+) -> Response:
     """Says in a conversation that this is a test; it goes the way of all replies."""
     text = say("channel_test", body.language == "en")
-    await wiring.channels.send_test(tenant, name, body.session_id, text)
+    await channel_service.send_test(tenant, name, body.session_id, text)
     return Response(status_code=204)
 
 
 @router.put("/{name}/members", status_code=204, response_class=Response, responses=list_failures(404, 409))
 async def bind_channel_member(
-    name: ChannelName, body: ChannelMember, tenant: BackendTenant, wiring: Wiring
+    name: ChannelName, body: ChannelMember, tenant: BackendTenant, channel_service: ChannelsDep
 ) -> Response:
     """Says who a user of the platform is; messages that follow are the member's. Another member before is replaced."""
-    await wiring.channels.bind_member(tenant, name, body.channel_user, body.user_id)
+    await channel_service.bind_member(tenant, name, body.channel_user, body.user_id)
     return Response(status_code=204)
 
 
@@ -179,14 +175,14 @@ async def bind_channel_member(
 async def forget_channel_members(
     name: ChannelName,
     tenant: BackendTenant,
-    wiring: Wiring,
+    channel_service: ChannelsDep,
     channel_user: Annotated[str, Query(max_length=256, description="忘记这一个平台用户")] = "",
     user_id: Annotated[str, Query(max_length=128, description="忘记这位会员的全部平台用户")] = "",
 ) -> Response:
     """Forgets who a user of the platform is, or all users of a member: give one of the two."""
     if bool(channel_user) == bool(user_id):
         raise InvalidRequest("请给出 channel_user 或 user_id，只给一个。", code="one_of_two")
-    if not await wiring.channels.forget_members(tenant, name, user=channel_user, member=clean(user_id).strip()):
+    if not await channel_service.forget_members(tenant, name, user=channel_user, member=clean(user_id).strip()):
         raise NotFound("没有这个对应关系。", code="channel_member_not_found")
     return Response(status_code=204)
 
@@ -195,25 +191,27 @@ async def forget_channel_members(
 async def list_channel_replies(
     name: ChannelName,
     tenant: AdminTenant,
-    wiring: Wiring,
+    channel_service: ChannelsDep,
     status: QueueStatus | None = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Offset = 0,
 ) -> ChannelReplyList:
     """What was sent to customers, or was to be, and how it went."""
-    rows, total = await wiring.channels.list_replies(tenant, name, limit, offset, status)
+    rows, total = await channel_service.list_replies(tenant, name, limit, offset, status)
     return ChannelReplyList(replies=[ChannelReplyOut.model_validate(row) for row in rows], total=total)
 
 
 @router.post("/{name}/replies/{reply_id}/retry", status_code=204, response_class=Response, responses=list_failures(404))
-async def retry_channel_reply(name: ChannelName, reply_id: ReplyId, tenant: AdminTenant, wiring: Wiring) -> Response:
+async def retry_channel_reply(
+    name: ChannelName, reply_id: ReplyId, tenant: AdminTenant, channel_service: ChannelsDep
+) -> Response:
     """Sends a message again, one that was given up too."""
-    await wiring.channels.retry_reply(tenant, name, reply_id)
+    await channel_service.retry_reply(tenant, name, reply_id)
     return Response(status_code=204)
 
 
 @router.api_route("/{name}/callback", methods=["GET", "POST"], include_in_schema=False, dependencies=[PUBLIC])
-async def receive_callback(name: ChannelName, request: Request, wiring: Wiring) -> Response:
+async def receive_callback(name: ChannelName, request: Request, channel_service: ChannelsDep) -> Response:
     """What a platform sends: its signature is its key."""
     received = CallbackRequest(
         method=request.method,
@@ -222,5 +220,5 @@ async def receive_callback(name: ChannelName, request: Request, wiring: Wiring) 
         body=await request.body(),
         moment=now(),
     )
-    result = await wiring.channels.handle_callback(name, received)
+    result = await channel_service.handle_callback(name, received)
     return Response(result.body, media_type=result.media_type)

@@ -29,7 +29,7 @@ from knowledge.errors import InvalidDocument
 if TYPE_CHECKING:
     from agents.profile import TenantProfile
     from app.chat.types import TurnDone
-    from app.idempotency.service import Retries
+    from app.idempotency.service import RequestAttempt, Retries
 
 Response = Mapping[str, Any]
 # Shown to staff before the address of the picture or file.
@@ -51,7 +51,7 @@ class TurnServices:
 
     chat: Answers
     retries: Retries
-    count_message: Callable[[str, Requester, str], Awaitable[Requester]]
+    count_message: Callable[[str, Requester, str, str], Awaitable[Requester]]
     load_profile: Callable[[str], Awaitable[TenantProfile]]
     is_held: Callable[[SessionKey], bool]
     find_url: Callable[[str, str, list[str]], Awaitable[str]]
@@ -126,18 +126,17 @@ class Dispatcher:
             channel=message.account,
             trace_id=create_id(),
             client_id=message.id,
-            sender=await self._services.count_message(message.tenant, requester, message.session_id),
             proof=Proof(message.member, trusted=True),
         )
-        # A process that was killed between the turn and its reply would else answer the message a second time.
-        begun = await self._services.retries.begin(_build_retry_key(message))
-        if isinstance(begun, KeptResponse):
-            kept: Response = json.loads(begun.body)
-            return kept
-        async with begun as attempt:
-            done = await self._services.chat.answer_message(replace(asked, attempt=attempt))
-            await attempt.finish(done.reply)
-        return done.build_response()
+
+        async def answer(attempt: RequestAttempt | None) -> KeptResponse:
+            count = self._services.count_message
+            sender = await count(message.tenant, requester, message.session_id, asked.text)
+            return (await self._services.chat.answer_message(replace(asked, sender=sender, attempt=attempt))).reply
+
+        reply, _ = await self._services.retries.run_once(_build_retry_key(message), answer)
+        response: Response = json.loads(reply.body)
+        return response
 
     @staticmethod
     def _build_text(message: StoredMessage, attached: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ from app.http.deps import TurnTenant, read_proof
 from app.http.direct import DirectRoute
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import list_failures
-from app.idempotency.header import REPLAYED, build_message_id, build_retry_key, read_key, run_once
+from app.idempotency.header import REPLAYED, build_retry_key, run_once
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse, RetryKey
 from app.ids import create_id
@@ -100,10 +100,12 @@ async def _run_to_end(flight: Flight[ChatEvent], attempt: RequestAttempt) -> Non
 
 async def _build_message(body: ChatRequest, request: Request, tenant: str) -> tuple[Message, RetryKey | None]:
     """Builds the message from the request, and the key by which a repeated request is recognised."""
-    await get_container(request).limits.require(request.state.sender, body.message)
-    user_id, own_key = clean(body.user_id), read_key(request, body.client_id)
+    admit = get_container(request).limits.admit_message
+    sender = await admit(tenant, request.state.sender, body.session_id or "", body.message)
+    user_id = clean(body.user_id)
     tokens = {"user_token": body.user_token, "session_token": body.session_token}
     proof = await read_proof(request, body.session_id or "", user_id=user_id, **tokens)
+    key = build_retry_key(request, tenant, proof, body, body.client_id)
     message = Message(
         tenant=tenant,
         session_id=body.session_id or create_id(),
@@ -115,9 +117,9 @@ async def _build_message(body: ChatRequest, request: Request, tenant: str) -> tu
         page=body.page.build_page() if body.page else None,
         new_session=body.session_id is None,
         proof=proof,
-        client_id=build_message_id(own_key),
-        sender=request.state.sender,
+        client_id=key.message_id if key else "",
+        sender=sender,
         where=await filter_from(request, body.filter),
         attachments=tuple(body.attachments),
     )
-    return message, build_retry_key(request, tenant, own_key, proof, body)
+    return message, key

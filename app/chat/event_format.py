@@ -34,7 +34,7 @@ def encode_item(item: ChatEvent | Exception | None, request_id: str) -> str:
     if isinstance(item, Exception):
         return _encode_frame("error", describe(item).build_body(request_id))
     if isinstance(item, TurnDone):  # its JSON is there already
-        return f'event: done\ndata: {{"type":"done",{item.full_body.decode()[1:]}\n\n'
+        return f'event: done\ndata: {{"type":"done",{item.reply.full_body.decode()[1:]}\n\n'
     frame = build_frame(item)
     return _encode_frame(*frame) if frame is not None else ""
 

@@ -58,9 +58,9 @@ async def get_model(model: str, tenant: TenantId) -> dict[str, Any]:
 
 
 async def _build_message(body: CompletionRequest, request: Request, tenant: str) -> Message:
-    text = body.get_question()
-    await get_container(request).limits.require(request.state.sender, text)
-    session_id = body.session_id or body.yingda.session_id
+    text, session_id = body.get_question(), body.session_id or body.yingda.session_id
+    admit = get_container(request).limits.admit_message
+    sender = await admit(tenant, request.state.sender, session_id or "", text)
     user_id = clean(body.user or "")
     proof = await read_proof(
         request,
@@ -80,7 +80,7 @@ async def _build_message(body: CompletionRequest, request: Request, tenant: str)
         new_session=session_id is None,
         history=body.build_history() if session_id is None else (),
         proof=proof,
-        sender=request.state.sender,
+        sender=sender,
         where=await filter_from(request, body.filter),
     )
 

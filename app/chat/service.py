@@ -92,10 +92,7 @@ class ChatService:
         await self._run_turn(message, _Turn(message, self._metrics, self._spans), send)
 
     async def _run_turn(self, message: Message, turn: _Turn, send: SendEvent) -> None:
-        session_id = "" if message.new_session else message.session_id
-        async with self._limits.open_turn(
-            message.tenant, message.sender, session_id, message.text
-        ) as turn.within_limits:
+        async with self._limits.open_turn(message.tenant, message.sender, message.text) as turn.within_limits:
             with self._metrics.turn(message.tenant), turn.record_span():
                 with turn.span.start_child("guard"):
                     checked = self._check_message(message)

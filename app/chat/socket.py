@@ -183,7 +183,8 @@ class _Customer:
     async def _handle_frame(self, frame: Mapping[str, Any], mark: dict[str, str]) -> None:
         service, limits, sender = self._desk.service, self._container.limits, self._hello.sender
         if frame.get("type") == "message":
-            sender = await limits.count_with_refusal(self._key.tenant, sender)
+            content = str(frame.get("content", ""))
+            sender = await limits.count_message(self._key.tenant, sender, self._key.session_id, content)
         else:
             await limits.count_request(self._key.tenant, sender, self._key.session_id)
         match frame.get("type"):
@@ -191,7 +192,7 @@ class _Customer:
                 where = await self._container.filters.narrow_filter(
                     self._hello.principal, parse_filter(frame.get("filter"))
                 )
-                await self._handle_message(str(frame.get("content", "")), mark, sender, where, _read_attachments(frame))
+                await self._handle_message(content, mark, sender, where, _read_attachments(frame))
             case "handoff":
                 claim = await self.claim()
                 user_id = claim.caller or self._shown["user_id"]

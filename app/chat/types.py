@@ -63,13 +63,6 @@ class TurnDone:
         object.__setattr__(self, "body", orjson.dumps(self._build_response(explained=True)))
 
     @property
-    def full_body(self) -> bytes:
-        """The body as the caller gets it."""
-        if not self.session_token:
-            return self.public_body
-        return b'%s,"%s":"%s"}' % (self.public_body[:-1], _SECRET.encode(), self.session_token.encode())
-
-    @property
     def public_body(self) -> bytes:
         """The body without the session's secret."""
         return (

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Annotated
 
 from fastapi import APIRouter, Response
 from pydantic import Field
 
 from agents.types import Page
 from app.contacts.places import read_place
+from app.contacts.service import Contacts
 from app.errors import NotFound
-from app.http.deps import HolderTenant, Wired
+from app.http.deps import HolderTenant, use_part
 from app.http.failures import list_failures
 from app.http.fields import SessionId
 from app.http.routes import GuardedRoute
@@ -18,17 +19,7 @@ from app.http.schemas import RequestBody
 from app.types import SessionKey
 from knowledge.text import clean
 
-if TYPE_CHECKING:
-    from app.contacts.service import Contacts
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    contacts: Contacts
-
-
-Wiring = Wired[Parts]
+ContactsDep = Annotated[Contacts, use_part("contacts")]
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 
@@ -41,9 +32,9 @@ class VisitIn(RequestBody):
 
 
 @router.post("/{session_id}/visits", status_code=204, responses=list_failures(404))
-async def report_visit(session_id: SessionId, body: VisitIn, tenant: HolderTenant, wiring: Wiring) -> Response:
+async def report_visit(session_id: SessionId, body: VisitIn, tenant: HolderTenant, contacts: ContactsDep) -> Response:
     """Tells on which page the customer is; staff see it beside the conversation."""
     place = read_place(Page(url=clean(body.url), title=clean(body.title)))
-    if place is not None and not await wiring.contacts.rows.add_visit(SessionKey(tenant, session_id), *place):
+    if place is not None and not await contacts.rows.add_visit(SessionKey(tenant, session_id), *place):
         raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=session_id)
     return Response(status_code=204)

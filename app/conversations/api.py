@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field, StrictBool
@@ -11,26 +11,17 @@ from pydantic import BaseModel, Field, StrictBool
 from app.auth.cookies import from_own_page, keep_session, read_session
 from app.auth.identity import is_inside
 from app.auth.principal import Principal, Role
+from app.conversations.access import Access
 from app.db.base import now
 from app.errors import Forbidden
-from app.http.deps import Allow, Wired, read_proof, require_own_page
+from app.http.deps import Allow, read_proof, require_own_page, use_part
 from app.http.routes import GuardedRoute
 from app.http.schemas import RequestBody
 from app.ids import create_id
 from app.types import SessionKey
 from knowledge.text import clean
 
-if TYPE_CHECKING:
-    from app.conversations.access import Access
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    access: Access
-
-
-Wiring = Wired[Parts]
+AccessDep = Annotated[Access, use_part("access")]
 
 router = APIRouter(prefix="/api/v1/sessions", tags=["conversations"], route_class=GuardedRoute)
 
@@ -65,7 +56,7 @@ class CurrentSession(BaseModel):
 
 @router.post("", status_code=201)
 async def open_session(
-    body: SessionIn, request: Request, response: Response, tenant: BrowserTenant, wiring: Wiring
+    body: SessionIn, request: Request, response: Response, tenant: BrowserTenant, access: AccessDep
 ) -> SessionOpened:
     """Opens a session: for a company's server, which hands the token to its page, or for a page that the key is for."""
     _require_page(request)
@@ -74,7 +65,7 @@ async def open_session(
     user_id = clean(body.user_id)
     proof = await read_proof(request, user_token=body.user_token, user_id=user_id)
     key = SessionKey(tenant, create_id())
-    opened = await wiring.access.open(key, proof, user_id=user_id, channel=clean(body.channel))
+    opened = await access.open(key, proof, user_id=user_id, channel=clean(body.channel))
     if body.cookie:
         keep_session(response, request, opened.session_id, opened.token, _count_seconds_left(opened.expires))
     token = "" if body.cookie else opened.token
@@ -83,11 +74,11 @@ async def open_session(
 
 @router.get("")
 async def read_current_session(
-    request: Request, response: Response, tenant: BrowserTenant, wiring: Wiring
+    request: Request, response: Response, tenant: BrowserTenant, access: AccessDep
 ) -> CurrentSession:
     """Which session the page goes on with after it was loaded again."""
     session_id, token = read_session(request)
-    expires = await wiring.access.extend_secret(SessionKey(tenant, session_id), token) if token else None
+    expires = await access.extend_secret(SessionKey(tenant, session_id), token) if token else None
     if expires is None:
         return CurrentSession(session_id=None, expires_at=None)
     keep_session(response, request, session_id, token, _count_seconds_left(expires))

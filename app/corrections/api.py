@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -14,23 +14,14 @@ from app.corrections.schemas import (
     CorrectionPage,
     LocatedCorrectionOut,
 )
-from app.http.deps import AdminTenant, StaffTenant, Wired, get_caller_name
+from app.corrections.service import CorrectionService
+from app.http.deps import AdminTenant, StaffTenant, get_caller_name, use_part
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from knowledge.types import CorrectionState
 
-if TYPE_CHECKING:
-    from app.corrections.service import CorrectionService
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    corrections: CorrectionService
-
-
-Wiring = Wired[Parts]
+CorrectionsDep = Annotated[CorrectionService, use_part("corrections")]
 
 router = APIRouter(prefix="/api/v1/knowledge", tags=["corrections"], route_class=GuardedRoute)
 _OF = "/documents/{document_id}"
@@ -42,22 +33,24 @@ _DROPPED_LATER: Responses = {202: {"description": _LATER}}
 @router.get("/corrections")
 async def list_corrections(
     tenant: StaffTenant,
-    wiring: Wiring,
+    corrections: CorrectionsDep,
     state: Annotated[CorrectionState | None, Query(description="只列这种状态的")] = None,
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> CorrectionPage:
     """Corrections of all documents; those that hold no longer are to be looked at."""
-    found, total = await wiring.corrections.load_page(tenant, state, offset, limit)
+    found, total = await corrections.load_page(tenant, state, offset, limit)
     return CorrectionPage(
         items=list(map(LocatedCorrectionOut.from_located, found)), total=total, offset=offset, limit=limit
     )
 
 
 @router.get(f"{_OF}/corrections")
-async def list_document_corrections(document_id: str, tenant: StaffTenant, wiring: Wiring) -> CorrectionList:
+async def list_document_corrections(
+    document_id: str, tenant: StaffTenant, corrections: CorrectionsDep
+) -> CorrectionList:
     """What was corrected of a document, with the passages as they were read."""
-    found = await wiring.corrections.list_of_document(tenant, document_id)
+    found = await corrections.list_of_document(tenant, document_id)
     return CorrectionList(corrections=list(map(CorrectionOut.from_correction, found)))
 
 
@@ -69,14 +62,14 @@ async def correct_chunk(
     request: Request,
     response: Response,
     tenant: AdminTenant,
-    wiring: Wiring,
+    corrections: CorrectionsDep,
 ) -> CorrectionMadeOut:
     """Corrects the text or headings of a chunk, or excludes it. It holds in new versions of the document too, where
     the passage is still the same. 200 once searches know, 202 while the index is still at work.
     """
     author = body.author or get_caller_name(request)[:64]
-    made = await wiring.corrections.put(tenant, document_id, chunk_id, body.edit, author, body.reason)
-    if not await wiring.corrections.wait_until_known(tenant, made):
+    made = await corrections.put(tenant, document_id, chunk_id, body.edit, author, body.reason)
+    if not await corrections.wait_until_known(tenant, made):
         response.status_code = 202
     return CorrectionMadeOut.from_made(made)
 
@@ -84,7 +77,9 @@ async def correct_chunk(
 @router.delete(
     f"{_OF}/corrections/{{correction_id}}", status_code=204, responses=_DROPPED_LATER | list_failures(404, 409)
 )
-async def delete_correction(document_id: str, correction_id: str, tenant: AdminTenant, wiring: Wiring) -> Response:
+async def delete_correction(
+    document_id: str, correction_id: str, tenant: AdminTenant, corrections: CorrectionsDep
+) -> Response:
     """Takes a correction back. 204 once the chunk is found as it was read, 202 before."""
-    made = await wiring.corrections.drop(tenant, document_id, correction_id)
-    return Response(status_code=204 if await wiring.corrections.wait_until_known(tenant, made) else 202)
+    made = await corrections.drop(tenant, document_id, correction_id)
+    return Response(status_code=204 if await corrections.wait_until_known(tenant, made) else 202)

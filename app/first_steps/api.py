@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Annotated, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from app.connection.service import ModelConnections
 from app.connection.types import ConnectionSource
+from app.db.engine import Database
 from app.documents.samples import sample_paths
 from app.first_steps.repository import StepRepository
-from app.http.deps import AdminTenant, Wired
+from app.http.deps import AdminTenant, use_part
 from app.http.routes import GuardedRoute
+from app.keys.management import KeyManagement
 
-if TYPE_CHECKING:
-    from app.connection.service import ModelConnections
-    from app.db.engine import Database
-    from app.keys.management import KeyManagement
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    connections: ModelConnections
-    database: Database
-    key_management: KeyManagement
-
-
-Wiring = Wired[Parts]
+ConnectionsDep = Annotated[ModelConnections, use_part("connections")]
+DatabaseDep = Annotated[Database, use_part("database")]
+KeyManagementDep = Annotated[KeyManagement, use_part("key_management")]
 
 router = APIRouter(prefix="/api/v1/first-steps", tags=["profile"], route_class=GuardedRoute)
 
@@ -51,12 +42,14 @@ class FirstStepsOut(BaseModel):
 
 
 @router.get("")
-async def read_first_steps(tenant: AdminTenant, wiring: Wiring) -> FirstStepsOut:
+async def read_first_steps(
+    tenant: AdminTenant, connections: ConnectionsDep, database: DatabaseDep, key_management: KeyManagementDep
+) -> FirstStepsOut:
     """Which steps are done."""
-    facts = await StepRepository(wiring.database, sample_paths()).load_facts(tenant)
-    source, _ = await wiring.connections.read()
+    facts = await StepRepository(database, sample_paths()).load_facts(tenant)
+    source, _ = await connections.read()
     connected = source is not ConnectionSource.NONE
-    colleagues = facts.staff + max(0, facts.admins - (0 if wiring.key_management.has_environment_key(tenant) else 1))
+    colleagues = facts.staff + max(0, facts.admins - (0 if key_management.has_environment_key(tenant) else 1))
     counts: dict[StepName, int] = {
         "documents": facts.documents,
         "try": int(facts.has_conversations),

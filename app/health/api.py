@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol, Self
+from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from app import __version__
+from app.db.engine import Database
 from app.errors import Overloaded, describe
-from app.http.deps import PUBLIC, Wired
+from app.generations.service import Generations
+from app.http.deps import PUBLIC, use_part
 from app.http.error_handlers import request_id_of
 from app.http.failures import ErrorBody
 from app.http.routes import GuardedRoute
 from app.indexing.backlog import Indexing
+from app.readiness import Readiness as StartReadiness
 from app.readiness import StartPart
+from app.redis.server import RedisServer
 
-if TYPE_CHECKING:
-    from app.db.engine import Database
-    from app.generations.service import Generations
-    from app.indexing.backlog import Indexing
-    from app.readiness import Readiness as StartReadiness
-    from app.redis.server import RedisServer
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    database: Database
-    database_fingerprint: str
-    generations: Generations
-    redis: RedisServer | None
-
-    @property
-    def indexing(self) -> Indexing | None: ...
-
-    @property
-    def startup(self) -> StartReadiness: ...
-
-
-Wiring = Wired[Parts]
+DatabaseDep = Annotated[Database, use_part("database")]
+DatabaseFingerprintDep = Annotated[str, use_part("database_fingerprint")]
+GenerationsDep = Annotated[Generations, use_part("generations")]
+RedisDep = Annotated[RedisServer | None, use_part("redis")]
+IndexingDep = Annotated[Indexing | None, use_part("indexing")]
+StartupDep = Annotated[StartReadiness, use_part("startup")]
 
 router = APIRouter(prefix="/api/v1/health", tags=["health"], dependencies=[PUBLIC], route_class=GuardedRoute)
 
@@ -88,15 +74,22 @@ class NotReady(ErrorBody):
 
 
 @router.get("", response_model=Health)
-async def health(wiring: Wiring) -> Health:
+async def health(database_fingerprint: DatabaseFingerprintDep) -> Health:
     """The process is alive."""
-    return Health(status="ok", version=__version__, database=wiring.database_fingerprint)
+    return Health(status="ok", version=__version__, database=database_fingerprint)
 
 
 @router.get(
     "/ready", response_model=Readiness, responses={503: {"description": "还在启动，或存不下", "model": NotReady}}
 )
-async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONResponse:
+async def readiness(
+    request: Request,
+    indexing: IndexingDep,
+    generations: GenerationsDep,
+    startup: StartupDep,
+    database: DatabaseDep,
+    redis: RedisDep,
+) -> Readiness | JSONResponse:
     """The first question will be answered as fast as any: green only after a warm query.
 
     Before that, 503 with `ready`, false, `waiting_for`, the parts of the start that are not there yet, and `indexing`,
@@ -104,20 +97,20 @@ async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONRespons
     answered by keywords meanwhile. Later, 503 with the code `storage_full` or `database_busy` while nothing can be
     kept: every ask tries to.
     """
-    indexing = IndexingOut.from_indexing(state) if (state := wiring.indexing) else None
-    outage = await wiring.database.find_outage()
-    if outage is None and wiring.startup.ready.is_set():
-        degraded = ["redis"] if wiring.redis is not None and wiring.redis.away else []
-        learning = wiring.generations.learning
+    progress = IndexingOut.from_indexing(indexing) if indexing else None
+    outage = await database.find_outage()
+    if outage is None and startup.ready.is_set():
+        degraded = ["redis"] if redis is not None and redis.away else []
+        learning = generations.learning
         return Readiness(
-            status="ready", ready=True, waiting_for=[], learning=learning, indexing=indexing, degraded=degraded
+            status="ready", ready=True, waiting_for=[], learning=learning, indexing=progress, degraded=degraded
         )
     message = "服务正在启动，请稍后再试。"
-    if indexing:
+    if progress:
         message = "正在为知识库重新计算向量，其间只凭关键词回答。"
     refusal = describe(outage or Overloaded(message, code="not_ready"))
     request.state.reason = refusal.code
     body = refusal.build_body(request_id_of(request))
-    told = {"ready": False, "waiting_for": wiring.startup.waiting_for}
-    told["indexing"] = indexing.model_dump() if indexing else None
+    told = {"ready": False, "waiting_for": startup.waiting_for}
+    told["indexing"] = progress.model_dump() if progress else None
     return JSONResponse(body | told, status_code=refusal.status, headers=refusal.headers)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from loguru import logger
 
@@ -20,7 +20,8 @@ from app.ids import create_id
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-T = TypeVar("T")
+# What is done for a request; its attempt is None where the request came without a key.
+Work = Callable[["RequestAttempt | None"], Awaitable[KeptResponse]]
 # How long a retry waits for the first attempt; proxies wait for a minute.
 WAIT_SECONDS = 55.0
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
@@ -55,6 +56,20 @@ class Retries:
             message = "这个 Idempotency-Key 已用于另一个内容不同的请求，请换一个。"
             raise Conflict(message, code="idempotency_key_reused")
         return known if isinstance(known, KeptResponse) else RequestAttempt(self, key, owner)
+
+    async def run_once(self, key: RetryKey | None, work: Work) -> tuple[KeptResponse, bool]:
+        """The result of the first attempt, and whether it is one of before; without a key, the work is done. Raises
+        Conflict, see `begin`, and what the work raises.
+        """
+        if key is None:
+            return await work(None), False
+        attempt = await self.begin(key)
+        if isinstance(attempt, KeptResponse):
+            return attempt, True
+        async with attempt:
+            reply = await work(attempt)
+            await attempt.finish(reply)
+        return reply, False
 
     def keep(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Runs to its end, whoever leaves; `close` ends it."""
@@ -99,17 +114,12 @@ class RequestAttempt:
         """Builds the result, for the transaction that does the work to store."""
         return Receipt(self._key, self._owner, reply)
 
-    def build_keeper(self, reply: Callable[[T], KeptResponse]) -> Callable[[Connection, T], None]:
-        """What keeps the result within the transaction that does the work, given its connection and what came of it;
-        `finish` is then told that it is `written`. Raises Overloaded where another attempt took its place: the work is
-        not to be kept either.
+    def write(self, connection: Connection, reply: KeptResponse) -> None:
+        """Keeps the result within the transaction that does the work; `finish` is then told that it is `written`.
+        Raises Overloaded where another attempt took its place: the work is not to be kept either.
         """
-
-        def keep(connection: Connection, made: T) -> None:
-            if settle(connection, [self.build_receipt(reply(made))]):
-                raise build_taken_over()
-
-        return keep
+        if settle(connection, [self.build_receipt(reply)]):
+            raise build_taken_over()
 
     async def finish(self, reply: KeptResponse) -> None:
         """Keeps the result; that of a failure is not one."""

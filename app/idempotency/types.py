@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 
-JSON = "application/json"
+_LONGEST_MESSAGE_ID = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,12 @@ class RetryKey:
     body: str
     secret: str = field(repr=False)
 
+    @property
+    def message_id(self) -> str:
+        """The same as the sender's own id of a message, by which the human desk keeps one that is sent twice once."""
+        short = len(self.secret) <= _LONGEST_MESSAGE_ID
+        return self.secret if short else hashlib.sha256(self.secret.encode()).hexdigest()
+
 
 @dataclass(frozen=True, slots=True)
 class KeptResponse:
@@ -30,6 +37,11 @@ class KeptResponse:
     token: str = field(default="", repr=False)
     session_id: str = ""
     written: bool = False
+
+    @property
+    def full_body(self) -> bytes:
+        """The body as whoever asked gets it: a JSON object with the session's secret as its last field."""
+        return b'%s,"session_token":"%s"}' % (self.body[:-1], self.token.encode()) if self.token else self.body
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 from agents.language import is_reply_english
@@ -12,11 +12,12 @@ from agents.profile import TenantProfile
 from agents.types import Question, SenderId
 from agents.understanding.utterance import Utterance
 from agents.wording.catalogue import say
+from app.configuration.limits import LimitSettings
 from app.errors import AppError, Overloaded, RateLimited
 from app.limits.leases import Lease, LeaseRequest, Leases, MemoryLeases
 from app.limits.pause import Pause
 from app.limits.slots import TurnSlots
-from app.limits.types import LimitKind, Rate, Requester
+from app.limits.types import HOUR, LimitKind, Rate, Requester
 from app.limits.urgent import UrgentReplies
 from app.limits.windows import Counters, MemoryCounters, Wanted
 from app.metrics import Metrics
@@ -25,35 +26,12 @@ from app.metrics import Metrics
 FULL_SECONDS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class LimitOptions:
-    """By what is counted; a count of 0 is no limit. `turns_*`: at once, those that wait included; `streams_*` and
-    `sockets_*`: open at once.
-    """
-
-    key: Rate
-    server_key: Rate
-    tenant: Rate
-    address: Rate
-    session: Rate
-    handoffs: Rate
-    handoffs_per_address: Rate
-    tickets: Rate
-    tickets_per_address: Rate
-    turns_per_key: int
-    turns_per_tenant: int
-    streams_per_key: int
-    streams_per_address: int
-    sockets_per_key: int
-    sockets_per_address: int
-
-
 class RateLimits:
     """Of all tenants. `slots`: the places where answers are computed; `urgent`: what is answered all the same."""
 
     def __init__(
         self,
-        options: LimitOptions,
+        settings: LimitSettings,
         slots: TurnSlots,
         urgent: UrgentReplies,
         metrics: Metrics,
@@ -63,7 +41,7 @@ class RateLimits:
         self.slots = slots
         self.urgent = urgent
         self.pause = Pause()
-        self._options = options
+        self._settings = settings
         self._metrics = metrics
         self._counters = counters or MemoryCounters()
         self._leases = leases or MemoryLeases()
@@ -72,13 +50,14 @@ class RateLimits:
         """Counts a request; the sender with the refusal where it is one too many."""
         if not sender.key:
             return sender
-        options = self._options
-        own = options.server_key if sender.server else options.key
-        wanted: list[Wanted] = [(LimitKind.KEY, sender.key, own), (LimitKind.TENANT, tenant, options.tenant)]
+        settings = self._settings
+        own = Rate(settings.rate_per_server_key if sender.server else settings.rate_per_key)
+        wanted: list[Wanted] = [(LimitKind.KEY, sender.key, own)]
+        wanted.append((LimitKind.TENANT, tenant, Rate(settings.rate_per_tenant)))
         if session_id and not sender.staff:
-            wanted.insert(0, (LimitKind.SESSION, (tenant, session_id), options.session))
+            wanted.insert(0, (LimitKind.SESSION, (tenant, session_id), Rate(settings.rate_per_session)))
         if sender.address:  # what is narrowest goes first: a flood is not to use up what others need too
-            wanted.insert(0, (LimitKind.ADDRESS, (tenant, sender.address), options.address))
+            wanted.insert(0, (LimitKind.ADDRESS, (tenant, sender.address), Rate(settings.rate_per_address)))
         refusal = await self._count_names(tenant, wanted)
         return replace(sender, refusal=refusal) if refusal else sender
 
@@ -90,35 +69,37 @@ class RateLimits:
             raise sender.refusal
         return sender
 
-    async def require(self, sender: Requester, text: str) -> None:
+    async def admit_message(self, tenant: str, sender: Requester, session_id: str, text: str) -> Requester:
         """Lets a message pass, before anything else is done for it.
 
         Raises RateLimited, after a pause, if its request was over a limit and the message is not urgent.
         """
-        if sender.refusal is not None and not self.urgent.is_urgent(text):
-            raise await self.translate_error(sender.refusal, text)
+        refusal = sender.refusal
+        if refusal is None and session_id and sender.key and not sender.staff:
+            rate = Rate(self._settings.rate_per_session)
+            refusal = await self._count_names(tenant, [(LimitKind.SESSION, (tenant, session_id), rate)])
+        if refusal is None:
+            return sender
+        if not self.urgent.is_urgent(text):
+            raise await self._translate_error(refusal, text)
+        return replace(sender, refusal=refusal)
 
-    async def translate_error(self, error: AppError, text: str) -> AppError:
+    async def count_message(self, tenant: str, sender: Requester, session_id: str, text: str) -> Requester:
         """Returns an error in the language of the message, after a pause."""
-        await self.pause()
-        key = "too_busy" if isinstance(error, Overloaded) else "too_often"
-        error.message = say(key, is_reply_english(Question(Utterance(text)), TenantProfile()))
-        return error
+        return await self.admit_message(tenant, await self.count_with_refusal(tenant, sender, session_id), "", text)
 
     @asynccontextmanager
-    async def open_turn(self, tenant: str, sender: Requester, session_id: str, text: str) -> AsyncIterator[bool]:
-        """Counts a turn as open while it lasts. Gives False for an urgent one that is over a limit.
-
-        session_id: empty for a new session. Raises RateLimited, Overloaded.
+    async def open_turn(self, tenant: str, sender: Requester, text: str) -> AsyncIterator[bool]:
+        """Around the turn of a sender whose message was admitted: False where it is too many, but urgent. Raises
+        Overloaded.
         """
-        refusal = await self._find_refusal(tenant, sender, session_id)
-        lease = refusal or await self.begin(tenant, sender)
-        is_within = isinstance(lease, Lease)
+        is_within = sender.refusal is None
+        lease = await self.begin(tenant, sender, beyond=not is_within)
         if not isinstance(lease, Lease):
             if not self.urgent.is_urgent(text):
-                raise await self.translate_error(lease, text)
-            lease = await self.begin(tenant, sender, beyond=True)
-            assert isinstance(lease, Lease), "nothing is refused beyond the limits"
+                raise await self._translate_error(lease, text)
+            is_within, lease = False, await self.begin(tenant, sender, beyond=True)
+        assert isinstance(lease, Lease), "nothing is refused beyond the limits"
         with lease:
             yield is_within
 
@@ -127,30 +108,21 @@ class RateLimits:
 
         Urgent ones are counted apart: people in danger must not be refused because others used the limit up.
         """
-        rates = self._options.handoffs, self._options.handoffs_per_address
+        rates = self._settings.handoffs_per_customer, self._settings.handoffs_per_address
         if refusal := await self._count_customer(LimitKind.HANDOFF, tenant, sender, (customer, urgent), rates):
             raise refusal
 
     async def count_ticket(self, tenant: str, sender: SenderId, customer: str) -> bool:
         """Counts a ticket that a customer opens within a turn; False where it is one too many."""
-        rates = self._options.tickets, self._options.tickets_per_address
+        rates = self._settings.tickets_per_customer, self._settings.tickets_per_address
         return await self._count_customer(LimitKind.TICKET, tenant, sender, (customer, False), rates) is None
 
-    async def _find_refusal(self, tenant: str, sender: Requester, session_id: str) -> AppError | None:
-        """Returns the error for a turn that is over the limits on requests; None for one that is not."""
-        if sender.refusal is not None:
-            return sender.refusal
-        if session_id and sender.key and not sender.staff:
-            session: Wanted = (LimitKind.SESSION, (tenant, session_id), self._options.session)
-            return await self._count_names(tenant, [session])
-        return None
-
     async def begin(self, tenant: str, sender: Requester, *, beyond: bool = False) -> Lease | Overloaded:
-        """Opens a turn, or returns the error if too many are open. beyond: opens it however many are."""
-        options = self._options
-        wanted: list[LeaseRequest] = [(LimitKind.QUEUE_FULL, ("tenant", tenant), options.turns_per_tenant)]
+        """A turn is under way, until it is released; or why it is not. beyond: it is, however many are."""
+        settings = self._settings
+        wanted: list[LeaseRequest] = [(LimitKind.QUEUE_FULL, ("tenant", tenant), settings.turns_per_tenant)]
         if sender.key:
-            wanted.append((LimitKind.QUEUE_FULL, ("key", tenant, sender.key), options.turns_per_key))
+            wanted.append((LimitKind.QUEUE_FULL, ("key", tenant, sender.key), settings.turns_per_key))
         lease = await self._leases.acquire(wanted, beyond=beyond)
         if isinstance(lease, Lease):
             return lease
@@ -159,17 +131,24 @@ class RateLimits:
 
     async def open_stream(self, tenant: str, sender: Requester, text: str) -> Lease:
         """Opens a stream of events. Raises RateLimited if too many are open, unless the message is urgent."""
-        rates = self._options.streams_per_key, self._options.streams_per_address
-        return await self._open_lease(LimitKind.STREAMS, tenant, sender, rates, text)
+        most = self._settings.streams_per_key, self._settings.streams_per_address
+        return await self._open_lease(LimitKind.STREAMS, tenant, sender, most, text)
 
     async def open_socket(self, tenant: str, sender: Requester) -> Lease:
         """Opens a socket. Raises RateLimited if too many are open."""
-        rates = self._options.sockets_per_key, self._options.sockets_per_address
-        return await self._open_lease(LimitKind.SOCKETS, tenant, sender, rates)
+        most = self._settings.sockets_per_key, self._settings.sockets_per_address
+        return await self._open_lease(LimitKind.SOCKETS, tenant, sender, most)
 
     def count_turns(self, tenant: str) -> int:
         """Turns of a tenant that are under way in this process."""
         return self._leases.count_held(LimitKind.QUEUE_FULL, ("tenant", tenant))
+
+    async def _translate_error(self, error: AppError, text: str) -> AppError:
+        """The error, a moment later, in the language of the message."""
+        await self.pause()
+        key = "too_busy" if isinstance(error, Overloaded) else "too_often"
+        error.message = say(key, is_reply_english(Question(Utterance(text)), TenantProfile()))
+        return error
 
     async def _open_lease(
         self, kind: LimitKind, tenant: str, sender: Requester, most: tuple[int, int], text: str = ""
@@ -190,14 +169,14 @@ class RateLimits:
         raise RateLimited(say("too_busy", False), code=f"too_many_{kind}", limit=kind, retry_after=FULL_SECONDS)
 
     async def _count_customer(
-        self, kind: LimitKind, tenant: str, sender: SenderId, who: tuple[str, bool], rates: tuple[Rate, Rate]
+        self, kind: LimitKind, tenant: str, sender: SenderId, who: tuple[str, bool], rates: tuple[int, int]
     ) -> AppError | None:
-        """who: the customer, and whether it is urgent; rates: of a customer and of an address."""
+        """who: the customer, and whether it is urgent; rates: of a customer and of an address, in an hour."""
         if not sender.key:
             return None
-        wanted: list[Wanted] = [(kind, (tenant, "customer", *who), rates[0])]
+        wanted: list[Wanted] = [(kind, (tenant, "customer", *who), Rate(rates[0], HOUR))]
         if sender.address:
-            wanted.append((kind, (tenant, "address", sender.address, who[1]), rates[1]))
+            wanted.append((kind, (tenant, "address", sender.address, who[1]), Rate(rates[1], HOUR)))
         return await self._count_names(tenant, wanted)
 
     async def _count_names(self, tenant: str, wanted: Sequence[Wanted]) -> AppError | None:

@@ -45,7 +45,7 @@ class Requester(SenderId):
 
     key: empty where nobody needs one: then nothing is counted. address: only of those who come with a public key; one
     of a company's servers speaks for all of its customers. refusal: it was one too many, which is told unless the
-    message needs a reply all the same.
+    message needs a reply all the same; see `RateLimits.admit_message`.
     """
 
     server: bool = False

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Protocol, Self
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from app.auth.principal import DEFAULT_TENANT
 from app.errors import Forbidden, NotFound
-from app.http.deps import AdminTenant, Wired
+from app.http.deps import AdminTenant, use_part
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
 from app.http.schemas import ResponseBody
 from knowledge.breaker import Breaker, BreakerState
 
-if TYPE_CHECKING:
-    from knowledge.breaker import Breaker
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    @property
-    def breakers(self) -> dict[str, Breaker]: ...
-
-
-Wiring = Wired[Parts]
+BreakersDep = Annotated[dict[str, Breaker], use_part("breakers")]
 
 router = APIRouter(prefix="/api/v1/observability", tags=["observability"], route_class=GuardedRoute)
 
@@ -58,19 +47,19 @@ class BreakersOut(BaseModel):
 
 
 @router.get("/circuit-breakers", response_model=BreakersOut)
-async def list_circuit_breakers(tenant: AdminTenant, wiring: Wiring) -> BreakersOut:
+async def list_circuit_breakers(tenant: AdminTenant, breakers: BreakersDep) -> BreakersOut:
     """The circuit breakers of this process. All tenants share them, so only the default tenant's keys see them."""
     _require_default_tenant(tenant)
-    return BreakersOut(items=[BreakerOut.from_breaker(breaker) for breaker in wiring.breakers.values()])
+    return BreakersOut(items=[BreakerOut.from_breaker(breaker) for breaker in breakers.values()])
 
 
 @router.post("/circuit-breakers/{name}/reset", response_model=BreakerOut, responses=list_failures(404))
 async def reset_circuit_breaker(
-    tenant: AdminTenant, wiring: Wiring, name: Annotated[str, Path(max_length=32)]
+    tenant: AdminTenant, breakers: BreakersDep, name: Annotated[str, Path(max_length=32)]
 ) -> BreakerOut:
     """Lets requests pass at once, as if nothing had failed."""
     _require_default_tenant(tenant)
-    breaker = wiring.breakers.get(name)
+    breaker = breakers.get(name)
     if breaker is None:
         raise NotFound("没有这个名字的熔断器")
     breaker.reset()

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import Annotated
 
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from app.auth.principal import DEFAULT_TENANT
 from app.errors import Forbidden
-from app.http.deps import AdminTenant, Wired
+from app.http.deps import AdminTenant, use_part
 from app.http.routes import GuardedRoute
 from app.http.schemas import ResponseBody
+from app.prompts.library import PromptLibrary
+from app.prompts.repository import PromptRepository
 
-if TYPE_CHECKING:
-    from app.prompts.library import PromptLibrary
-    from app.prompts.repository import PromptRepository
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    prompt_library: PromptLibrary
-    prompts: PromptRepository
-
-
-Wiring = Wired[Parts]
+PromptLibraryDep = Annotated[PromptLibrary, use_part("prompt_library")]
+PromptsDep = Annotated[PromptRepository, use_part("prompts")]
 
 router = APIRouter(prefix="/api/v1/prompts", tags=["observability"], route_class=GuardedRoute)
 MOST = 100
@@ -64,23 +55,23 @@ class PromptVersionsOut(BaseModel):
 
 
 @router.get("")
-async def list_prompts(tenant: AdminTenant, wiring: Wiring) -> PromptsOut:
+async def list_prompts(tenant: AdminTenant, prompt_library: PromptLibraryDep) -> PromptsOut:
     """All prompts and what is wrong with edits of them. They are of all tenants, so only the default tenant's keys see
     them.
     """
     _require_default_tenant(tenant)
-    library = wiring.prompt_library
+    library = prompt_library
     items = [PromptOut.model_validate(state) for state in library.list_states()]
     return PromptsOut(version=library.get_current().version, items=items)
 
 
 @router.get("/{name}/versions")
 async def list_prompt_versions(
-    name: Annotated[str, Path(max_length=64, description="提示词的名字")], tenant: AdminTenant, wiring: Wiring
+    name: Annotated[str, Path(max_length=64, description="提示词的名字")], tenant: AdminTenant, prompts: PromptsDep
 ) -> PromptVersionsOut:
     """The versions that answers were written from; traces of turns name them."""
     _require_default_tenant(tenant)
-    found = await wiring.prompts.list_history(name, MOST)
+    found = await prompts.list_history(name, MOST)
     return PromptVersionsOut(items=[PromptVersionOut.model_validate(one) for one in found])
 
 

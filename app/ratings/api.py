@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, StrictInt
 
 from app.errors import Conflict
-from app.http.deps import HolderTenant, Wired
+from app.http.deps import HolderTenant, use_part
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, WHOLE, SessionId
 from app.http.routes import GuardedRoute
 from app.http.schemas import RequestBody
+from app.ratings.repository import RatingRepository
 from app.types import SessionKey
 
-if TYPE_CHECKING:
-    from app.ratings.repository import RatingRepository
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    ratings: RatingRepository
-
-
-Wiring = Wired[Parts]
+RatingsDep = Annotated[RatingRepository, use_part("ratings")]
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 
@@ -45,15 +36,15 @@ class RatingOut(BaseModel):
 
 
 @router.get("/{session_id}/rating")
-async def read_rating(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> RatingOut:
+async def read_rating(session_id: SessionId, tenant: HolderTenant, ratings: RatingsDep) -> RatingOut:
     """Whether there is something to rate, and what was given for it."""
-    state = await wiring.ratings.load_state(SessionKey(tenant, session_id))
+    state = await ratings.load_state(SessionKey(tenant, session_id))
     return RatingOut(asked=state.asked, score=state.score)
 
 
 @router.post("/{session_id}/rating", status_code=201, responses=list_failures(409))
-async def rate_service(session_id: SessionId, body: RatingIn, tenant: HolderTenant, wiring: Wiring) -> RatingOut:
+async def rate_service(session_id: SessionId, body: RatingIn, tenant: HolderTenant, ratings: RatingsDep) -> RatingOut:
     """Rates what a person did in a conversation that ended, once."""
-    if not await wiring.ratings.add(SessionKey(tenant, session_id), body.score, body.comment):
+    if not await ratings.add(SessionKey(tenant, session_id), body.score, body.comment):
         raise Conflict("现在没有可以评价的人工服务，或者已经评过了。", code="nothing_to_rate", session_id=session_id)
     return RatingOut(asked=False, score=body.score)

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from app.http.deps import AdminTenant, Wired
+from app.http.deps import AdminTenant, use_part
 from app.http.routes import GuardedRoute
+from app.spending.service import Accounts
 from app.spending.types import MILLION
 
-if TYPE_CHECKING:
-    from app.spending.service import Accounts
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    accounts: Accounts
-
-
-Wiring = Wired[Parts]
+AccountsDep = Annotated[Accounts, use_part("accounts")]
 
 router = APIRouter(prefix="/api/v1/observability", tags=["observability"], route_class=GuardedRoute)
 
@@ -64,10 +55,9 @@ class SpendingOut(BaseModel):
 
 @router.get("/spending", response_model=SpendingOut)
 async def read_spending(
-    tenant: AdminTenant, wiring: Wiring, days: Annotated[int, Query(ge=1, le=366)] = 7
+    tenant: AdminTenant, accounts: AccountsDep, days: Annotated[int, Query(ge=1, le=366)] = 7
 ) -> SpendingOut:
     """Tokens and cost by day and model, and the day's budget."""
-    accounts = wiring.accounts
     budget, rows = accounts.get_budget(tenant), await accounts.stored.load_days(tenant, days)
     unreadable = await accounts.stored.load_unreadable(tenant, days)
     exhausted = budget.is_exhausted(await accounts.load_today(tenant))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -15,7 +14,7 @@ from app.http.deps import StaffTenant, Wired, get_acting_agent, get_caller_name,
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import RecordedRoute
-from app.idempotency.header import build_retry_key, read_key, run_once
+from app.idempotency.header import build_retry_key, run_once
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
 from app.spreadsheets import CSV
@@ -40,6 +39,8 @@ from app.tickets.sheet import MAX_ROWS, write_tickets
 from app.types import SessionKey
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from app.conversations.repository_holders import HolderRepository
     from app.tickets.assignees import Assignees
     from app.tickets.service import TicketService
@@ -88,8 +89,8 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
     conversation's member's, where that is known; else whose staff say, which an admin key alone proves.
     """
     author = _find_author(request, body.author)
-    proof, own_key = await read_proof(request, user_id=body.user_id), read_key(request)
-    key = build_retry_key(request, tenant, own_key, proof, body)
+    proof = await read_proof(request, user_id=body.user_id)
+    key = build_retry_key(request, tenant, proof, body)
 
     def build_reply(ticket: TicketRow, *, written: bool) -> KeptResponse:
         content = TicketOut.from_row(ticket).model_dump_json().encode()
@@ -101,9 +102,13 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
             member = await wiring.holders.reserve(SessionKey(tenant, body.session_id), said) or said
         owner = TicketOwner(body.session_id, member or body.user_id)
         new = NewTicket(body.subject, body.description, body.category, body.priority)
-        kept = attempt.build_keeper(partial(build_reply, written=True)) if attempt else None
+
+        def keep(connection: Connection, ticket: TicketRow) -> None:
+            if attempt is not None:
+                attempt.write(connection, build_reply(ticket, written=True))
+
         create = wiring.tickets.create_ticket
-        opened = await create(tenant, owner, new, author, verified=bool(member), hook=kept)
+        opened = await create(tenant, owner, new, author, verified=bool(member), hook=keep)
         return build_reply(opened[0], written=attempt is not None)
 
     return await run_once(request, key, work)

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import Annotated
 
 from fastapi import APIRouter, Path
 
 from app.errors import NotFound
-from app.http.deps import StaffTenant, Wired
+from app.http.deps import StaffTenant, use_part
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
+from app.traces.repository import TraceRepository
 from app.traces.schemas import TraceOut
 
-if TYPE_CHECKING:
-    from app.traces.repository import TraceRepository
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    traces: TraceRepository
-
-
-Wiring = Wired[Parts]
+TracesDep = Annotated[TraceRepository, use_part("traces")]
 
 router = APIRouter(prefix="/api/v1/traces", tags=["traces"], route_class=GuardedRoute)
 
@@ -31,10 +22,10 @@ router = APIRouter(prefix="/api/v1/traces", tags=["traces"], route_class=Guarded
 async def read_trace(
     trace_id: Annotated[str, Path(max_length=64, description="message_id，或请求的 trace_id（X-Request-ID）")],
     tenant: StaffTenant,
-    wiring: Wiring,
+    traces: TracesDep,
 ) -> TraceOut:
     """What was searched, found, decided and spent for one reply."""
-    found = await wiring.traces.find(tenant, trace_id)
+    found = await traces.find(tenant, trace_id)
     if found is None:
         raise NotFound("没有找到这一轮，会话可能已被删除。", code="trace_not_found", id=trace_id)
     return TraceOut.from_turn(found)

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Annotated
 
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, JSONResponse
 
 from app import __version__
-from app.http.deps import PUBLIC, Wired
+from app.http.deps import PUBLIC, use_part
 from app.http.routes import GuardedRoute
+from app.keys.service import KeyRing
+from app.settings import Settings
 from app.web.files import FILE_HEADERS, HERE, PAGE_HEADERS
 
-if TYPE_CHECKING:
-    from app.keys.service import KeyRing
-    from app.settings import Settings
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    keys: KeyRing
-    settings: Settings
-
-
-Wiring = Wired[Parts]
+KeysDep = Annotated[KeyRing, use_part("keys")]
+SettingsDep = Annotated[Settings, use_part("settings")]
 
 router = APIRouter(include_in_schema=False, dependencies=[PUBLIC], route_class=GuardedRoute)
 # Address -> folder whose index.html it shows.
@@ -60,11 +51,11 @@ async def widget() -> FileResponse:
 
 
 @router.get("/web/config.json")
-async def config(wiring: Wiring) -> JSONResponse:
+async def config(keys: KeysDep, settings: SettingsDep) -> JSONResponse:
     """What the pages have to know ahead: whether keys are needed, and the chat page's own."""
     values = {
         "version": __version__,
-        "keyless": await wiring.keys.is_keyless(),
-        "key": wiring.settings.web_key.get_secret_value(),
+        "keyless": await keys.is_keyless(),
+        "key": settings.web_key.get_secret_value(),
     }
     return JSONResponse(values, headers=PAGE_HEADERS)

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field, StrictBool
 
-from app.http.deps import AdminTenant, Wired
+from app.http.deps import AdminTenant, use_part
 from app.http.failures import list_failures
 from app.http.fields import CLEANED, Offset
 from app.http.routes import GuardedRoute
 from app.http.schemas import RequestBody, ResponseBody
 from app.webhooks.events import WebhookEvent
 from app.webhooks.repository_deliveries import State
+from app.webhooks.service import WebhookService
 
-if TYPE_CHECKING:
-    from app.webhooks.service import WebhookService
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    webhooks: WebhookService
-
-
-Wiring = Wired[Parts]
+WebhooksDep = Annotated[WebhookService, use_part("webhooks")]
 
 router = APIRouter(prefix="/api/v1/webhooks", tags=["webhooks"], route_class=GuardedRoute)
 
@@ -109,37 +100,37 @@ class DeliveryList(BaseModel):
 
 
 @router.post("", status_code=201, responses=list_failures(409))
-async def create_webhook(body: WebhookIn, tenant: AdminTenant, wiring: Wiring) -> WebhookCreated:
+async def create_webhook(body: WebhookIn, tenant: AdminTenant, webhooks: WebhooksDep) -> WebhookCreated:
     """Subscribes; the secret is returned this once."""
-    made = await wiring.webhooks.create(tenant, body.url, body.events, body.description, body.secret)
+    made = await webhooks.create(tenant, body.url, body.events, body.description, body.secret)
     return WebhookCreated.model_validate(made)
 
 
 @router.get("")
-async def list_webhooks(tenant: AdminTenant, wiring: Wiring) -> WebhookList:
+async def list_webhooks(tenant: AdminTenant, webhooks: WebhooksDep) -> WebhookList:
     """All webhooks."""
-    return WebhookList(webhooks=[WebhookOut.model_validate(item) for item in await wiring.webhooks.list_all(tenant)])
+    return WebhookList(webhooks=[WebhookOut.model_validate(item) for item in await webhooks.list_all(tenant)])
 
 
 @router.patch("/{webhook_id}", responses=list_failures(404))
-async def change_webhook(webhook_id: WebhookId, body: WebhookPatch, tenant: AdminTenant, wiring: Wiring) -> WebhookOut:
+async def change_webhook(
+    webhook_id: WebhookId, body: WebhookPatch, tenant: AdminTenant, webhooks: WebhooksDep
+) -> WebhookOut:
     """Changes what is sent; switched off, it gets nothing new and what is pending waits."""
-    return WebhookOut.model_validate(
-        await wiring.webhooks.update(tenant, webhook_id, body.model_dump(exclude_none=True))
-    )
+    return WebhookOut.model_validate(await webhooks.update(tenant, webhook_id, body.model_dump(exclude_none=True)))
 
 
 @router.delete("/{webhook_id}", status_code=204, responses=list_failures(404))
-async def delete_webhook(webhook_id: WebhookId, tenant: AdminTenant, wiring: Wiring) -> Response:
+async def delete_webhook(webhook_id: WebhookId, tenant: AdminTenant, webhooks: WebhooksDep) -> Response:
     """Deletes a webhook with its deliveries."""
-    await wiring.webhooks.delete(tenant, webhook_id)
+    await webhooks.delete(tenant, webhook_id)
     return Response(status_code=204)
 
 
 @router.post("/{webhook_id}/test", responses=list_failures(404))
-async def test_webhook(webhook_id: WebhookId, tenant: AdminTenant, wiring: Wiring) -> WebhookTestOut:
+async def test_webhook(webhook_id: WebhookId, tenant: AdminTenant, webhooks: WebhooksDep) -> WebhookTestOut:
     """Sends one signed `webhook.test` now and says how it went."""
-    sent = await wiring.webhooks.send_test(tenant, webhook_id)
+    sent = await webhooks.send_test(tenant, webhook_id)
     return WebhookTestOut(delivered=sent.ok, status=sent.status, error=sent.error)
 
 
@@ -147,14 +138,14 @@ async def test_webhook(webhook_id: WebhookId, tenant: AdminTenant, wiring: Wirin
 async def list_deliveries(
     webhook_id: WebhookId,
     tenant: AdminTenant,
-    wiring: Wiring,
+    webhooks: WebhooksDep,
     state: State | None = None,
     event: WebhookEvent | None = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Offset = 0,
 ) -> DeliveryList:
     """What was sent, and how it went, of the last 30 days."""
-    rows, total = await wiring.webhooks.load_deliveries(tenant, webhook_id, limit, state, event or "", offset)
+    rows, total = await webhooks.load_deliveries(tenant, webhook_id, limit, state, event or "", offset)
     return DeliveryList(deliveries=[DeliveryOut.model_validate(row) for row in rows], total=total)
 
 
@@ -165,8 +156,8 @@ async def list_deliveries(
     responses=list_failures(404),
 )
 async def retry_delivery(
-    webhook_id: WebhookId, delivery_id: WebhookId, tenant: AdminTenant, wiring: Wiring
+    webhook_id: WebhookId, delivery_id: WebhookId, tenant: AdminTenant, webhooks: WebhooksDep
 ) -> Response:
     """Sends a delivery again, one that was given up too."""
-    await wiring.webhooks.retry_delivery(tenant, webhook_id, delivery_id)
+    await webhooks.retry_delivery(tenant, webhook_id, delivery_id)
     return Response(status_code=202)

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import AfterValidator, Field
 
 from app.auth.principal import Role
-from app.http.deps import AdminTenant, TenantId, Wired
+from app.http.deps import AdminTenant, TenantId, use_part
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
 from app.http.schemas import RequestBody
+from app.widget.repository import WidgetRepository
 
-if TYPE_CHECKING:
-    from app.widget.repository import WidgetRepository
-
-
-class Parts(Protocol):
-    """What these routes are served by."""
-
-    widgets: WidgetRepository
-
-
-Wiring = Wired[Parts]
+WidgetsDep = Annotated[WidgetRepository, use_part("widgets")]
 
 router = APIRouter(prefix="/api/v1/widget", tags=["profile"], route_class=GuardedRoute)
 
@@ -82,16 +73,16 @@ class WidgetLookBody(RequestBody):
 
 
 @router.get("")
-async def read_widget(request: Request, tenant: TenantId, wiring: Wiring, response: Response) -> WidgetLookBody:
+async def read_widget(request: Request, tenant: TenantId, widgets: WidgetsDep, response: Response) -> WidgetLookBody:
     """How the widget looks; pages of the site ask for it."""
     visitors = request.state.principal.roles == {Role.CLIENT}
     response.headers["Cache-Control"] = f"private, max-age={CACHE_SECONDS}" if visitors else "no-store"
     response.headers["Vary"] = "Authorization, X-API-Key, Cookie, Origin"
-    return WidgetLookBody.model_validate(await wiring.widgets.read_look(tenant))
+    return WidgetLookBody.model_validate(await widgets.read_look(tenant))
 
 
 @router.put("")
-async def write_widget(body: WidgetLookBody, tenant: AdminTenant, wiring: Wiring) -> WidgetLookBody:
+async def write_widget(body: WidgetLookBody, tenant: AdminTenant, widgets: WidgetsDep) -> WidgetLookBody:
     """Changes it: on the site within a minute, without touching the snippet."""
-    await wiring.widgets.write_look(tenant, body.model_dump())
+    await widgets.write_look(tenant, body.model_dump())
     return body

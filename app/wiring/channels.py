@@ -86,7 +86,7 @@ def build_channel_service(
     services = TurnServices(
         chat,
         retries,
-        limits.count_with_refusal,
+        limits.count_message,
         profiles.get,
         desk.feed.is_held,
         find_url,

@@ -20,6 +20,7 @@ from app.chat.running_answers import RunningAnswers
 from app.chat.service import ChatService
 from app.chat.session import Sessions
 from app.chat.turn_events import build_turn_events
+from app.configuration.limits import LimitSettings
 from app.contacts.repository import ContactRepository
 from app.contacts.service import Contacts
 from app.conversations.access import Access
@@ -31,9 +32,8 @@ from app.desk.human_desk import HumanDesk
 from app.evaluation.model_judge import ModelJudge
 from app.evaluation.product import Product
 from app.evaluation.runs import EvaluationRunner
-from app.limits.service import LimitOptions, RateLimits
+from app.limits.service import RateLimits
 from app.limits.slots import TurnSlots
-from app.limits.types import Rate
 from app.limits.urgent import UrgentReplies
 from app.metrics import Metrics
 from app.settings import Settings
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from app.wiring.teams import Teams
 
 _LIFETIME = timedelta(days=1)
-_FREE = Rate(0)
 
 
 def build_evaluation_runner(
@@ -153,25 +152,9 @@ class _SandboxTeams:
 
 
 def _build_unlimited(settings: Settings, metrics: Metrics) -> RateLimits:
-    options = LimitOptions(
-        key=_FREE,
-        server_key=_FREE,
-        tenant=_FREE,
-        address=_FREE,
-        session=_FREE,
-        handoffs=_FREE,
-        handoffs_per_address=_FREE,
-        tickets=_FREE,
-        tickets_per_address=_FREE,
-        turns_per_key=0,
-        turns_per_tenant=0,
-        streams_per_key=0,
-        streams_per_address=0,
-        sockets_per_key=0,
-        sockets_per_address=0,
-    )
+    free = LimitSettings(**dict.fromkeys(LimitSettings.model_fields.keys() - {"turn_wait"}, 0))
     slots = TurnSlots(2, settings.turn_wait)
-    return RateLimits(options, slots, UrgentReplies(settings.emotion_threshold), metrics)
+    return RateLimits(free, slots, UrgentReplies(settings.emotion_threshold), metrics)
 
 
 def _do_nothing() -> None:

@@ -8,9 +8,9 @@ from app.limits.attempts import Attempts
 from app.limits.leases import Leases, MemoryLeases
 from app.limits.redis_counters import RedisCounters
 from app.limits.redis_leases import RedisLeases
-from app.limits.service import LimitOptions, RateLimits
+from app.limits.service import RateLimits
 from app.limits.slots import TurnSlots
-from app.limits.types import HOUR, Rate
+from app.limits.types import Rate
 from app.limits.urgent import UrgentReplies
 from app.limits.windows import Counters, MemoryCounters
 from app.metrics import Metrics
@@ -48,27 +48,10 @@ def open_limits(
         counters: Counts requests; of this process alone where none are given.
         leases: Counts open streams, sockets and turns; of this process alone where none are given.
     """
-    options = LimitOptions(
-        key=Rate(settings.rate_per_key),
-        server_key=Rate(settings.rate_per_server_key),
-        tenant=Rate(settings.rate_per_tenant),
-        address=Rate(settings.rate_per_address),
-        session=Rate(settings.rate_per_session),
-        handoffs=Rate(settings.handoffs_per_customer, HOUR),
-        handoffs_per_address=Rate(settings.handoffs_per_address, HOUR),
-        tickets=Rate(settings.tickets_per_customer, HOUR),
-        tickets_per_address=Rate(settings.tickets_per_address, HOUR),
-        turns_per_key=settings.turns_per_key,
-        turns_per_tenant=settings.turns_per_tenant,
-        streams_per_key=settings.streams_per_key,
-        streams_per_address=settings.streams_per_address,
-        sockets_per_key=settings.sockets_per_key,
-        sockets_per_address=settings.sockets_per_address,
-    )
     # One more than processors: a turn that goes from one process to the other leaves its processor for a moment.
     own = settings.turn_slots or max(min((os.cpu_count() or 1) + 1, embeddings - 1), 1)
     slots = TurnSlots(own + 1, settings.turn_wait)
-    return RateLimits(options, slots, UrgentReplies(settings.emotion_threshold), metrics, counters, leases)
+    return RateLimits(settings, slots, UrgentReplies(settings.emotion_threshold), metrics, counters, leases)
 
 
 def open_attempts(settings: Settings, metrics: Metrics, counters: Counters | None = None) -> Attempts:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -236,7 +237,7 @@ async def test_an_attempt_that_failed_or_died_is_followed_by_another(database: D
         lambda connection: settle(connection, [dead.build_receipt(late)])
     )  # of an attempt that lost its place
     with pytest.raises(Overloaded) as lost:
-        await database.transact(lambda connection: dead.build_keeper(lambda _: late)(connection, None))
+        await database.transact(partial(dead.write, reply=late))
     assert lost.value.code == "request_taken_over"
     assert await retries.begin(KEY) == KeptResponse(200, b"{}", "ys-token", written=True)
 

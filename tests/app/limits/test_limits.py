@@ -272,9 +272,20 @@ def taken(lease: Lease | Overloaded) -> Lease:
 async def test_a_turn_that_is_not_taken_is_told_so_in_the_customers_language(text: str, english: bool) -> None:
     counted, mine = limits(turns_per_key=1), Requester("mine")
     with taken(await counted.begin("t", mine)), pytest.raises(Overloaded) as raised:
-        async with counted.open_turn("t", mine, "", text):
+        async with counted.open_turn("t", mine, text):
             pass
     assert raised.value.message == say("too_busy", english)
+
+
+async def test_a_message_is_counted_once_for_its_session_and_an_urgent_one_is_taken() -> None:
+    counted, mine = limits(rate_per_session=2), Requester("mine", server=True)
+    for _ in range(2):
+        assert (await counted.count_message("t", mine, "s", "怎么退货")).refusal is None
+    with pytest.raises(RateLimited):
+        await counted.count_message("t", mine, "s", "怎么退货")
+    urgent = await counted.count_message("t", mine, "s", "我不想活了")
+    async with counted.open_turn("t", urgent, "我不想活了") as is_within:
+        assert not is_within
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from tests.app.serving import Served, served
 LIMIT = 2
 
 
-@pytest.fixture
-async def server(tmp_path: Path) -> AsyncIterator[Served]:
-    async with served(tmp_path, rate_per_server_key=LIMIT) as server:
+@pytest.fixture(params=["rate_per_server_key", "rate_per_session"])
+async def server(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Served]:
+    async with served(tmp_path, **{request.param: LIMIT}) as server:
         yield server
 
 
@@ -41,7 +41,7 @@ async def test_neither_a_session_nor_a_lease_nor_a_retry_is_opened_for_it(
     headers = await key_of(server, Role.SERVER)
     async with httpx.AsyncClient(base_url=server.address, headers=headers, timeout=60) as http:
         for _ in range(LIMIT):
-            assert (await http.post("/api/v1/chat", json={"message": "你好"})).status_code == 200
+            assert (await http.post("/api/v1/chat", json={"message": "你好", "session_id": "s"})).status_code == 200
         with monkeypatch.context() as patched:
             for part, step in ((wiring.leases, "acquire"), (wiring.retries, "begin"), (wiring.access, "claim")):
                 patched.setattr(part, step, touched)
@@ -50,5 +50,5 @@ async def test_neither_a_session_nor_a_lease_nor_a_retry_is_opened_for_it(
         assert (refused.status_code, refused.json()["error"]["code"]) == (429, "rate_limit_exceeded")
         assert refused.json()["error"]["message"].isascii()  # in the customer's language
         assert int(refused.headers["retry-after"]) >= 1
-        urgent = await http.post(path, json=spoken(path, "我不想活了"))
+        urgent = await http.post(path, json=spoken(path, "我不想活了") | {"session_id": "s"})
         assert urgent.status_code == 200 and "12356" in urgent.text
