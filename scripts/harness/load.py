@@ -46,23 +46,12 @@ class Answers:
         return len(self.milliseconds) / self.seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How long requests are sent, and how many a second at most: 0 for as fast as answers come. Where `spread`, each
-    connection comes from an address of its own, as nginx tells customers apart by these.
-    """
-
-    seconds: float = float("inf")
-    rate: float = 0.0
-    spread: bool = False
-
-
 class _Connection(asyncio.Protocol):
-    """Sends the next request as soon as the last one is answered, or when its turn comes."""
+    """Sends the next request as soon as the last one is answered."""
 
-    def __init__(self, requests: Iterator[bytes], answers: Answers, until: float, pause: float) -> None:
+    def __init__(self, requests: Iterator[bytes], answers: Answers, until: float) -> None:
         self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._requests, self._answers, self._until, self._pause = requests, answers, until, pause
+        self._requests, self._answers, self._until = requests, answers, until
         self._buffer = b""
         self._started = 0.0
 
@@ -82,11 +71,7 @@ class _Connection(asyncio.Protocol):
         elif len(self._buffer) >= head + 4 + int(length[1]):
             self._keep_answer(status[1].decode(), head)
             self._buffer = b""
-            wait = self._started + self._pause - perf_counter()
-            if wait > 0:
-                asyncio.get_running_loop().call_later(wait, self._send_next)
-            else:
-                self._send_next()
+            self._send_next()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._fail("连接断了")
@@ -102,8 +87,6 @@ class _Connection(asyncio.Protocol):
         answers.refusal = answers.refusal or self._buffer[:500].decode("utf-8", errors="replace")
 
     def _send_next(self) -> None:
-        if self.finished.done():  # it ended while its turn was waited for
-            return
         self._started = perf_counter()
         request = next(self._requests, None) if self._started < self._until else None
         if request is not None:
@@ -118,7 +101,9 @@ class _Connection(asyncio.Protocol):
             self._transport.close()
 
 
-async def send_requests(port: int, requests: Iterator[bytes], connections: int, pace: Pace | None = None) -> Answers:
+async def send_requests(
+    port: int, requests: Iterator[bytes], connections: int, seconds: float = float("inf")
+) -> Answers:
     """Sends requests over so many connections until there are none left or the time is over.
 
     Args:
@@ -126,17 +111,13 @@ async def send_requests(port: int, requests: Iterator[bytes], connections: int, 
 
     Raises: OSError where a connection ends.
     """
-    pace, answers, loop = pace or Pace(), Answers(), asyncio.get_running_loop()
-    pause = connections / pace.rate if pace.rate else 0.0
-    started, opened = perf_counter(), []
-    for number in range(connections):
-        source = (f"127.1.{number // 200}.{number % 200 + 1}", 0) if pace.spread else None
+    answers, loop, started = Answers(), asyncio.get_running_loop(), perf_counter()
+    opened = []
+    for _ in range(connections):
         _, connection = await loop.create_connection(
-            lambda: _Connection(requests, answers, started + pace.seconds, pause), HOST, port, local_addr=source
+            lambda: _Connection(requests, answers, started + seconds), HOST, port
         )
         opened.append(connection.finished)
-        if pause:  # they do not send all at once
-            await asyncio.sleep(pause / connections)
     await asyncio.gather(*opened)
     answers.seconds = measure_since(started) / 1000
     return answers
@@ -180,15 +161,13 @@ def build_request(path: str, body: dict[str, Any], key: str = "") -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """Messages to the chat, all of them different, for so many seconds. rate, spread: see `Pace`."""
+    """Messages to the chat, all of them different, for so many seconds."""
 
     port: int
     key: str
     text: str
     seconds: float
     connections: int
-    rate: float = 0.0
-    spread: bool = False
 
 
 @asynccontextmanager
@@ -216,8 +195,7 @@ async def run_flood(flood: Flood) -> AsyncIterator[Counter[str]]:
 
 async def _send_flood(flood: Flood) -> dict[str, int]:
     requests = (build_request(CHAT, {"message": f"{flood.text} {number}"}, flood.key) for number in count())
-    pace = Pace(flood.seconds, flood.rate, flood.spread)
-    answers = await send_requests(flood.port, requests, flood.connections, pace)
+    answers = await send_requests(flood.port, requests, flood.connections, flood.seconds)
     return {**answers.statuses, "untold": answers.untold}
 
 

@@ -14,7 +14,7 @@ from time import perf_counter
 import pytest
 
 from scripts import attack
-from scripts.harness.load import Flood, Pace, build_request, post_all, run_flood, send_requests
+from scripts.harness.load import Flood, build_request, post_all, run_flood, send_requests
 from scripts.harness.processes import list_descendants, measure_memory, read_cpu_ticks
 from scripts.harness.servers import Target
 
@@ -59,13 +59,13 @@ async def test_every_body_is_posted_once_and_no_refusal_is_passed_over() -> None
             await post_all(port, PATH, bodies, 3)
 
 
-async def test_requests_are_paced_and_end_with_the_time() -> None:
+async def test_requests_end_with_the_time() -> None:
     requests = (build_request(PATH, {"message": str(number)}) for number in count())
     started = perf_counter()
     async with serving(ANSWER) as port:
-        answers = await send_requests(port, requests, 2, Pace(0.5, rate=20, spread=True))
+        answers = await send_requests(port, requests, 2, 0.5)
     assert perf_counter() - started > 0.4
-    assert 2 <= answers.statuses["200"] <= 14
+    assert answers.statuses["200"] >= 2
 
 
 async def test_a_flood_from_another_process_counts_statuses_and_refusals_that_say_no_time() -> None:
