@@ -8,16 +8,18 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import count
+from multiprocessing import get_context
+from os import getpid
 from time import perf_counter
 from typing import Any
 
-from scripts.harness.servers import CHAT, ROOT
+from scripts.harness.servers import CHAT
 from scripts.harness.timing import measure_since
 
 HOST = "127.0.0.1"
@@ -176,30 +178,18 @@ async def run_flood(flood: Flood) -> AsyncIterator[Counter[str]]:
 
     Yields: the counts by status, and of `untold` refusals: see `Answers`. They are there at the end of the block.
     """
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "scripts.harness.load"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        cwd=ROOT,
-    )
     counts: Counter[str] = Counter()
-    assert process.stdin is not None and process.stdout is not None
-    process.stdin.write(json.dumps(asdict(flood)).encode() + b"\n")
-    await process.stdout.readline()  # it has begun
-    try:
-        yield counts
-    finally:
-        out, _ = await process.communicate()
-        counts.update(json.loads(out))
+    loop = asyncio.get_running_loop()
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        await loop.run_in_executor(pool, getpid)  # until the process is there
+        sent = loop.run_in_executor(pool, _send_flood, flood)
+        try:
+            yield counts
+        finally:
+            counts.update(await sent)
 
 
-async def _send_flood(flood: Flood) -> dict[str, int]:
+def _send_flood(flood: Flood) -> dict[str, int]:
     requests = (build_request(CHAT, {"message": f"{flood.text} {number}"}, flood.key) for number in count())
-    answers = await send_requests(flood.port, requests, flood.connections, flood.seconds)
+    answers = asyncio.run(send_requests(flood.port, requests, flood.connections, flood.seconds))
     return {**answers.statuses, "untold": answers.untold}
-
-
-if __name__ == "__main__":
-    told = Flood(**json.loads(sys.stdin.readline()))
-    print(flush=True)
-    print(json.dumps(asyncio.run(_send_flood(told))))
