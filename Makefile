@@ -79,7 +79,7 @@ widget: install-dev ## 把挂件的各个模块合成一个文件，并按接口
 	$(BIN)/python scripts/widget_types.py
 	$(BIN)/python scripts/widget_bundle.py
 
-diagram-docs: install-dev ## 按代码重新生成文档里的流程图与状态表
+diagram-docs: install-dev ## 按代码重新生成文档里的状态表与权重表
 	$(BIN)/python scripts/diagram_docs.py
 
 # Where the server may not write beside its code, or PYTHONDONTWRITEBYTECODE is set, every start would compile it.

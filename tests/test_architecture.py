@@ -38,7 +38,7 @@ URLS = {"tests/e2e/test_evaluation_equals_product.py"}
 # Needed by SQLAlchemy's address, by Starlette's forms and by `zoneinfo`; no line of ours imports them. The exporter's
 # package is the SDK's.
 LOADED_BY_NAME = {"aiosqlite", "opentelemetry-exporter-otlp-proto-http", "python-multipart", "tzdata"}
-# Loaded by a provider that was chosen, by the evaluation or by the integrator; all else is needed to start.
+# Loaded by a provider that was chosen, or by the evaluation; all else is needed to start.
 NOT_IN_LITE = {
     "asyncpg",
     "cryptography",

@@ -22,7 +22,6 @@ from knowledge.evaluation.runner import build_retriever
 from knowledge.filters import Filter
 from knowledge.rerankers.registry import get_reranker
 from knowledge.text import Analyzer
-from scripts.benchmarks.peers import measure_own_hits, measure_peers
 from scripts.benchmarks.search import measure_search
 from scripts.harness.processes import measure_memory
 
@@ -30,8 +29,8 @@ QUESTIONS = 400
 FILTERED_SHARE = 0.1
 
 
-async def run_retrieval(folder: Path, questions: int, peers: bool, settings: Settings) -> dict[str, Any]:
-    """Times of `questions` questions of the set; peers: other libraries too, over the same vectors."""
+async def run_retrieval(folder: Path, questions: int, settings: Settings) -> dict[str, Any]:
+    """Times of `questions` questions of the set."""
     data = load_set(folder, options=chunk_options(settings))
     texts = [question.text for question in data.answerable[:questions]]
     filters = _draw_filters({chunk.document.id for chunk in data.chunks}, len(texts))
@@ -53,13 +52,8 @@ async def run_retrieval(folder: Path, questions: int, peers: bool, settings: Set
         ) as retriever:
             timed = await measure_search(retriever, embedder, texts, filters=filters)
             memory = {"rss_mb_before_index": before, "rss_mb": measure_memory()}
-            ids = [chunk.id for chunk in data.chunks]
-            matrix = retriever.index.get_snapshot().get_vectors(ids)
-            hits = await measure_own_hits(data, retriever, questions)
-            measured = await measure_peers(data, matrix, embedder, questions) if peers else None
         report = {"set": data.name, "chunks": len(data.chunks), "questions": len(texts), "embedder": embedder.name}
-        report |= {**timed, **hits, **memory}
-        return report if measured is None else report | {"peers": measured}
+        return {**report, **timed, **memory}
 
 
 def _draw_filters(documents: set[str], count: int) -> Sequence[Filter]:

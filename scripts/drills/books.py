@@ -11,7 +11,6 @@ import asyncpg
 
 from scripts.drills.fleet import Fleet, Replica
 from scripts.drills.ledger import Deed, DrillRequest, Ledger
-from scripts.harness.databases import fetch_rows
 from scripts.harness.uploads import is_text_found
 
 SETTLE_SECONDS, FIND_SECONDS = 60.0, 10.0
@@ -43,6 +42,15 @@ async def compare_books(fleet: Fleet, ledger: Ledger) -> tuple[dict[str, int], l
     for replica in fleet.running:
         found += await _list_unfound(fleet, replica, ledger.list_acknowledged(Deed.UPLOAD)[-SEARCHED:])
     return {kind.value: len(ledger.list_acknowledged(kind)) for kind in Deed}, found
+
+
+async def fetch_rows(address: str, *statements: str) -> list[list[asyncpg.Record]]:
+    """The rows of each statement, run over one connection. Raises OSError, asyncpg.PostgresError."""
+    connection = await asyncpg.connect(address.replace("+asyncpg", ""), timeout=10)
+    try:
+        return [list(await connection.fetch(statement)) for statement in statements]
+    finally:
+        await connection.close()
 
 
 async def _wait_until_settled(fleet: Fleet) -> None:

@@ -66,7 +66,6 @@ async def stop_redis(fleet: Fleet, load: ConstantTraffic) -> Seen:
 
 async def stop_model(fleet: Fleet, load: ConstantTraffic) -> Seen:
     """Away for AWAY_SECONDS; then until every replica answers by it again, whose circuit breakers have to try."""
-    assert fleet.llm is not None
     await fleet.llm.close()
     await asyncio.sleep(AWAY_SECONDS)
     await fleet.llm.start(port=urlsplit(fleet.llm.base_url).port or 0)
@@ -87,7 +86,6 @@ async def stop_postgres(fleet: Fleet, load: ConstantTraffic) -> Seen:
 
 async def fill_queue(fleet: Fleet, load: ConstantTraffic) -> Seen:
     """A model that is slow, and more customers at once than may wait for it, through one replica."""
-    assert fleet.llm is not None
     slow = fleet.llm.script
     fleet.llm.script = (Behaviour.STALL_FIRST,)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from secrets import token_hex
@@ -14,11 +14,11 @@ from typing import Any
 import httpx
 
 from scripts.drills.servers import Chroma, Nginx, Postgres, Redis
-from scripts.harness.processes import TICKS_PER_SECOND, list_descendants, read_cpu_ticks
 from scripts.harness.programs import HOST, START_SECONDS, Program, find_free_port
 from scripts.harness.servers import ROOT
 from scripts.scripted_llm import Behaviour, ScriptedLLM
 
+REPLICAS = 3
 # How long the model is silent before each answer where it is told to be slow.
 STALL_SECONDS = 4.0
 _STEP = 0.1
@@ -58,10 +58,9 @@ class Replica(Program):
 class Fleet:
     """All servers of a drill; `key` is the first administrator's."""
 
-    def __init__(self, folder: Path, llm: ScriptedLLM | None, settings: Mapping[str, str], replicas: int) -> None:
+    def __init__(self, folder: Path, llm: ScriptedLLM, settings: Mapping[str, str]) -> None:
         self.folder, self.llm, self.key = folder, llm, f"drill-{token_hex(16)}"
         self.postgres, self.redis, self.chroma = Postgres(folder), Redis(folder), Chroma(folder)
-        model = {"LLM_API_KEY": "drill", "LLM_BASE_URL": llm.base_url, "LLM_MODEL": "scripted"} if llm else {}
         shared = {
             "API_KEY": self.key,
             "DATABASE_URL": self.postgres.url,
@@ -72,10 +71,12 @@ class Fleet:
             "TRUSTED_PROXIES": HOST,
             "SAMPLES_ENABLED": "false",
             "LOG_LEVEL": "WARNING",
-            **model,
+            "LLM_API_KEY": "drill",
+            "LLM_BASE_URL": llm.base_url,
+            "LLM_MODEL": "scripted",
             **settings,
         }
-        self.replicas = [Replica(folder, f"replica{number}", shared) for number in range(1, replicas + 1)]
+        self.replicas = [Replica(folder, f"replica{number}", shared) for number in range(1, REPLICAS + 1)]
         self.nginx = Nginx(folder, [replica.port for replica in self.replicas])
 
     @property
@@ -104,28 +105,19 @@ class Fleet:
         return httpx.AsyncClient(base_url=base, headers=headers, timeout=130.0, transport=transport)
 
 
-def measure_cpu_seconds(replicas: Sequence[Replica]) -> float:
-    """Seconds of a processor that the replicas and their child processes have used."""
-    pids = [pid for replica in replicas for pid in (replica.pid, *list_descendants(replica.pid))]
-    return sum(read_cpu_ticks(pids).values()) / TICKS_PER_SECOND
-
-
 @asynccontextmanager
-async def run_fleet(
-    folder: Path, settings: Mapping[str, str], *, replicas: int = 3, model: bool = True
-) -> AsyncIterator[Fleet]:
+async def run_fleet(folder: Path, settings: Mapping[str, str]) -> AsyncIterator[Fleet]:
     """Runs a fleet until the end of the block.
 
     Args:
         folder: where it keeps its data, and the logs of its programs.
         settings: environment variables of the replicas.
-        model: whether they have a language model, a scripted one in this process.
 
     Raises: ProgramMissing, OSError.
     """
     async with AsyncExitStack() as stack:
-        llm = await stack.enter_async_context(ScriptedLLM(Behaviour.ANSWER, stall=STALL_SECONDS)) if model else None
-        made = Fleet(folder, llm, settings, replicas)
+        llm = await stack.enter_async_context(ScriptedLLM(Behaviour.ANSWER, stall=STALL_SECONDS))
+        made = Fleet(folder, llm, settings)
         stack.push_async_callback(made.stop)
         await made.start()
         yield made

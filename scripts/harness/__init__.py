@@ -1,1 +1,1 @@
-"""What attacks, benchmarks, drills and the integrator share: servers, programs, load, uploads, figures of processes."""
+"""What attacks, benchmarks and drills share: servers, programs, load, uploads, figures of processes."""

@@ -8,16 +8,18 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import count
+from multiprocessing import get_context
+from os import getpid
 from time import perf_counter
 from typing import Any
 
-from scripts.harness.servers import CHAT, ROOT
+from scripts.harness.servers import CHAT
 from scripts.harness.timing import measure_since
 
 HOST = "127.0.0.1"
@@ -46,23 +48,12 @@ class Answers:
         return len(self.milliseconds) / self.seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How long requests are sent, and how many a second at most: 0 for as fast as answers come. Where `spread`, each
-    connection comes from an address of its own, as nginx tells customers apart by these.
-    """
-
-    seconds: float = float("inf")
-    rate: float = 0.0
-    spread: bool = False
-
-
 class _Connection(asyncio.Protocol):
-    """Sends the next request as soon as the last one is answered, or when its turn comes."""
+    """Sends the next request as soon as the last one is answered."""
 
-    def __init__(self, requests: Iterator[bytes], answers: Answers, until: float, pause: float) -> None:
+    def __init__(self, requests: Iterator[bytes], answers: Answers, until: float) -> None:
         self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._requests, self._answers, self._until, self._pause = requests, answers, until, pause
+        self._requests, self._answers, self._until = requests, answers, until
         self._buffer = b""
         self._started = 0.0
 
@@ -82,11 +73,7 @@ class _Connection(asyncio.Protocol):
         elif len(self._buffer) >= head + 4 + int(length[1]):
             self._keep_answer(status[1].decode(), head)
             self._buffer = b""
-            wait = self._started + self._pause - perf_counter()
-            if wait > 0:
-                asyncio.get_running_loop().call_later(wait, self._send_next)
-            else:
-                self._send_next()
+            self._send_next()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._fail("连接断了")
@@ -102,8 +89,6 @@ class _Connection(asyncio.Protocol):
         answers.refusal = answers.refusal or self._buffer[:500].decode("utf-8", errors="replace")
 
     def _send_next(self) -> None:
-        if self.finished.done():  # it ended while its turn was waited for
-            return
         self._started = perf_counter()
         request = next(self._requests, None) if self._started < self._until else None
         if request is not None:
@@ -118,7 +103,9 @@ class _Connection(asyncio.Protocol):
             self._transport.close()
 
 
-async def send_requests(port: int, requests: Iterator[bytes], connections: int, pace: Pace | None = None) -> Answers:
+async def send_requests(
+    port: int, requests: Iterator[bytes], connections: int, seconds: float = float("inf")
+) -> Answers:
     """Sends requests over so many connections until there are none left or the time is over.
 
     Args:
@@ -126,17 +113,13 @@ async def send_requests(port: int, requests: Iterator[bytes], connections: int, 
 
     Raises: OSError where a connection ends.
     """
-    pace, answers, loop = pace or Pace(), Answers(), asyncio.get_running_loop()
-    pause = connections / pace.rate if pace.rate else 0.0
-    started, opened = perf_counter(), []
-    for number in range(connections):
-        source = (f"127.1.{number // 200}.{number % 200 + 1}", 0) if pace.spread else None
+    answers, loop, started = Answers(), asyncio.get_running_loop(), perf_counter()
+    opened = []
+    for _ in range(connections):
         _, connection = await loop.create_connection(
-            lambda: _Connection(requests, answers, started + pace.seconds, pause), HOST, port, local_addr=source
+            lambda: _Connection(requests, answers, started + seconds), HOST, port
         )
         opened.append(connection.finished)
-        if pause:  # they do not send all at once
-            await asyncio.sleep(pause / connections)
     await asyncio.gather(*opened)
     answers.seconds = measure_since(started) / 1000
     return answers
@@ -180,15 +163,13 @@ def build_request(path: str, body: dict[str, Any], key: str = "") -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """Messages to the chat, all of them different, for so many seconds. rate, spread: see `Pace`."""
+    """Messages to the chat, all of them different, for so many seconds."""
 
     port: int
     key: str
     text: str
     seconds: float
     connections: int
-    rate: float = 0.0
-    spread: bool = False
 
 
 @asynccontextmanager
@@ -197,31 +178,18 @@ async def run_flood(flood: Flood) -> AsyncIterator[Counter[str]]:
 
     Yields: the counts by status, and of `untold` refusals: see `Answers`. They are there at the end of the block.
     """
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "scripts.harness.load"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        cwd=ROOT,
-    )
     counts: Counter[str] = Counter()
-    assert process.stdin is not None and process.stdout is not None
-    process.stdin.write(json.dumps(asdict(flood)).encode() + b"\n")
-    await process.stdout.readline()  # it has begun
-    try:
-        yield counts
-    finally:
-        out, _ = await process.communicate()
-        counts.update(json.loads(out))
+    loop = asyncio.get_running_loop()
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        await loop.run_in_executor(pool, getpid)  # until the process is there
+        sent = loop.run_in_executor(pool, _send_flood, flood)
+        try:
+            yield counts
+        finally:
+            counts.update(await sent)
 
 
-async def _send_flood(flood: Flood) -> dict[str, int]:
+def _send_flood(flood: Flood) -> dict[str, int]:
     requests = (build_request(CHAT, {"message": f"{flood.text} {number}"}, flood.key) for number in count())
-    pace = Pace(flood.seconds, flood.rate, flood.spread)
-    answers = await send_requests(flood.port, requests, flood.connections, pace)
+    answers = asyncio.run(send_requests(flood.port, requests, flood.connections, flood.seconds))
     return {**answers.statuses, "untold": answers.untold}
-
-
-if __name__ == "__main__":
-    told = Flood(**json.loads(sys.stdin.readline()))
-    print(flush=True)
-    print(json.dumps(asyncio.run(_send_flood(told))))

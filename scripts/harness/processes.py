@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-# Of a processor's second, in /proc.
-TICKS_PER_SECOND = 100
 # User and system time in /proc/PID/stat, behind the name.
 _CPU_FIELDS = slice(11, 13)
 

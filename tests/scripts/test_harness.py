@@ -14,8 +14,7 @@ from time import perf_counter
 import pytest
 
 from scripts import attack
-from scripts.harness.checks import Report
-from scripts.harness.load import Flood, Pace, build_request, post_all, run_flood, send_requests
+from scripts.harness.load import Flood, build_request, post_all, run_flood, send_requests
 from scripts.harness.processes import list_descendants, measure_memory, read_cpu_ticks
 from scripts.harness.servers import Target
 
@@ -60,13 +59,13 @@ async def test_every_body_is_posted_once_and_no_refusal_is_passed_over() -> None
             await post_all(port, PATH, bodies, 3)
 
 
-async def test_requests_are_paced_and_end_with_the_time() -> None:
+async def test_requests_end_with_the_time() -> None:
     requests = (build_request(PATH, {"message": str(number)}) for number in count())
     started = perf_counter()
     async with serving(ANSWER) as port:
-        answers = await send_requests(port, requests, 2, Pace(0.5, rate=20, spread=True))
+        answers = await send_requests(port, requests, 2, 0.5)
     assert perf_counter() - started > 0.4
-    assert 2 <= answers.statuses["200"] <= 14
+    assert answers.statuses["200"] >= 2
 
 
 async def test_a_flood_from_another_process_counts_statuses_and_refusals_that_say_no_time() -> None:
@@ -82,14 +81,6 @@ def test_a_process_is_measured_with_those_that_it_started() -> None:
         assert measure_memory(pid) > measure_memory(child) > 1
         assert read_cpu_ticks([pid, child, 2**22 + 1]).keys() == {pid, child}
     assert measure_memory() == pytest.approx(measure_memory(os.getpid()), rel=0.5)
-
-
-def test_many_cases_are_one_line_that_names_those_that_do_not_hold() -> None:
-    report = Report()
-    report.check(True, "alive", 200)
-    report.check_all({"a": True, "b": False}, "files")
-    assert (report.cases, report.broken) == (2, ["files"])
-    assert [(line.figure, line.details) for line in report.lines] == [("200", ()), ("1/2", ("b",))]
 
 
 def test_keys_for_a_server_that_runs_are_shown_as_the_roles_that_they_are_named_by(

@@ -18,9 +18,8 @@ from app.faqs.transfer import FaqRowRefused, FaqSheetRow, read_faqs, write_faqs
 from app.faqs.types import Faq, FaqState
 from app.spreadsheets import XLSX
 from knowledge.sheets import read_sheet
-from scripts.integration.documents import build_workbook
 from tests.app.serving import served
-from tests.sheets import read_here
+from tests.sheets import build_workbook, read_here
 
 PATH = "/api/v1/knowledge/faqs"
 FILE = """问题,答案,相似问,按钮,状态

@@ -14,9 +14,9 @@ from pptx.oxml import xmlchemy
 from pptx.util import Inches, Pt
 
 from knowledge.blocks import BlockKind
-from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import Text, pdf, word
 from tests.knowledge.parsing.offices import book, deck, saved
+from tests.sheets import build_workbook
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument, EncryptedDocument, HostileDocument
 from knowledge.parsing.registry import parse
 from knowledge.types import FaqPair
-from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import rezip, word
+from tests.sheets import build_workbook
 
 
 def test_title_and_heading_styles() -> None:

@@ -10,8 +10,8 @@ import pytest
 from knowledge.parsing import headers
 from knowledge.parsing.registry import parse
 from knowledge.types import FaqColumns, FaqPair, NoticeCode, ParsedDocument
-from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import Text, pdf, word
+from tests.sheets import build_workbook
 
 Rows = Sequence[Sequence[str]]
 FORMATS = ("csv", "xlsx", "docx", "html", "md", "pdf")

@@ -15,10 +15,9 @@ from app.http.sheets import SheetReader
 from app.vocabulary import transfer as vocabulary
 from knowledge.errors import BrokenDocument, EncryptedDocument, ReaderMissing
 from knowledge.parsing.registry import parse
-from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import rezip, word
 from tests.knowledge.parsing.offices import book, deck, saved
-from tests.sheets import read_here
+from tests.sheets import build_workbook, read_here
 
 OLD = {".doc": "WordDocument", ".xls": "Workbook", ".ppt": "PowerPoint Document"}
 

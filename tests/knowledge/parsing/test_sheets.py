@@ -11,8 +11,8 @@ import pytest
 from knowledge.blocks import BlockKind
 from knowledge.parsing.registry import parse
 from knowledge.types import NoticeCode, ParsedDocument
-from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import word
+from tests.sheets import build_workbook
 
 Rows = Sequence[Sequence[str]]
 FORMATS = ("csv", "xlsx", "docx", "html", "md")

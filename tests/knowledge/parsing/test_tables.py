@@ -13,8 +13,8 @@ from knowledge.errors import DocumentTooLarge, HostileDocument
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.registry import parse
 from knowledge.types import FaqPair, NoticeCode
-from scripts.integration.documents import build_workbook
 from tests.knowledge.parsing.files import texts_of
+from tests.sheets import build_workbook
 
 _FAQ: list[list[object]] = [
     ["标准问*", "回复", "相似问法", "分类"],

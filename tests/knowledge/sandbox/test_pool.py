@@ -20,8 +20,8 @@ from knowledge.sandbox import process
 from knowledge.sandbox.pool import Sandbox, SandboxOptions
 from knowledge.sheets import SheetOptions, read_sheet
 from scripts.attacks.hostile_files import build_nested_forms, build_xlsx
-from scripts.integration.documents import build_workbook
 from tests.contracts.test_parser_contract import SAMPLES
+from tests.sheets import build_workbook
 
 OPTIONS = ChunkOptions()
 PLAIN = ("a.md", "# 退货\n\n签收后七天内可以退货。".encode())

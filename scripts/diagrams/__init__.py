@@ -1,1 +1,0 @@
-"""Diagrams of the documents, drawn from the tables of the code."""
