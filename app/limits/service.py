@@ -70,9 +70,19 @@ class RateLimits:
         return sender
 
     async def admit_message(self, tenant: str, sender: Requester, session_id: str, text: str) -> Requester:
-        """Lets a message pass, before anything else is done for it.
+        """Decides about a message by what was sent lately, before anything else is done for it.
 
-        Raises RateLimited, after a pause, if its request was over a limit and the message is not urgent.
+        Args:
+            tenant: The tenant whose limits count.
+            sender: The sender, counted.
+            session_id: As the sender named it; empty for a new session.
+            text: The message.
+
+        Returns:
+            The sender, who keeps the refusal if the message is over a limit, but urgent.
+
+        Raises:
+            RateLimited: After a pause, if the message is over a limit and not urgent.
         """
         refusal = sender.refusal
         if refusal is None and session_id and sender.key and not sender.staff:
@@ -85,7 +95,7 @@ class RateLimits:
         return replace(sender, refusal=refusal)
 
     async def count_message(self, tenant: str, sender: Requester, session_id: str, text: str) -> Requester:
-        """Returns an error in the language of the message, after a pause."""
+        """Counts a message that comes without an HTTP request of its own; see `admit_message`."""
         return await self.admit_message(tenant, await self.count_with_refusal(tenant, sender, session_id), "", text)
 
     @asynccontextmanager
