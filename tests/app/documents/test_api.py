@@ -24,6 +24,7 @@ from app.documents.repository_queue import JobQueue
 from app.documents.runner import JobRunner
 from app.http.body import BodyMiddleware
 from app.http.error_handlers import install_error_handlers
+from app.idempotency.service import Retries
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.stores.memory import MemoryIndex
 from knowledge.types import IndexChange
@@ -91,6 +92,7 @@ async def client(base: KnowledgeBase, runner: JobRunner, settings: SimpleNamespa
         versions=base.versions,
         document_jobs=DocumentJobs(JobRepository(base.database), runner.wake),
         settings=settings,
+        retries=Retries(base.database),
         limits=no_limits(),
         audit=SimpleNamespace(run_and_record=carried_out),
         authenticator=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
