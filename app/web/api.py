@@ -9,12 +9,12 @@ from fastapi.responses import FileResponse, JSONResponse
 
 from app import __version__
 from app.http.deps import PUBLIC, use_part
+from app.http.parts import Keys
 from app.http.routes import GuardedRoute
-from app.keys.service import KeyRing
 from app.settings import Settings
 from app.web.files import FILE_HEADERS, HERE, PAGE_HEADERS
 
-KeysDep = Annotated[KeyRing, use_part("keys")]
+KeysDep = Annotated[Keys, use_part("keys")]
 SettingsDep = Annotated[Settings, use_part("settings")]
 
 router = APIRouter(include_in_schema=False, dependencies=[PUBLIC], route_class=GuardedRoute)
