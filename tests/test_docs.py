@@ -219,7 +219,8 @@ def search_site(folder: Path) -> dict[str, list[str]]:
             links = page.locator("a.md-search-result__link")
             links.first.wait_for(state="attached")
             targets = [link.get_attribute("href") or "" for link in links.all()]
-            found[query] = [target.removeprefix(address).partition("?")[0].partition("#")[0] for target in targets]
+            pages = [target.removeprefix(address).partition("?")[0].partition("#")[0] for target in targets]
+            found[query] = list(dict.fromkeys(pages))  # a page's sections stand below it
         browser.close()
     return found
 
@@ -378,4 +379,4 @@ def test_the_site_builds_strictly_in_both_languages_and_fetches_nothing(tmp_path
     assert {name: found for name, text in html.items() if (found := FETCHED.findall(text))} == {}
     require_program("chromium")
     results = search_site(tmp_path)
-    assert {query: page for query, page in SEARCHED.items() if page not in results[query][:10]} == {}
+    assert {query: page for query, page in SEARCHED.items() if page not in results[query][:5]} == {}
