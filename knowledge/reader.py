@@ -119,7 +119,7 @@ def _combine_odds(probability: float, odds: float, calibration: CalibrationMap) 
 
     A judgement beyond the middle of its kind counts for no more than one there: a weak reader is at its surest where it
     misreads. On 52 turns of a help centre the 1.5B refused answers that the search was sure of, and .60 were right with
-    it as without; bounded so, .65.
+    it as without; bounded so, .64 to .65.
     """
     judged = _compute_log_odds(calibration.compute_probability(odds)) - AT_CUTOFF
     bounded = min(max(judged, -calibration.most), calibration.most)

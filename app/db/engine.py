@@ -310,7 +310,7 @@ def _configure_sqlite(engine: Engine, synchronous: Sequence[str]) -> None:
         connection.isolation_level = None  # the driver must not begin transactions on its own: _on_begin does
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
-        switch_to_wal(cursor, BUSY_TIMEOUT_MS / 1000)
+        switch_to_wal(cursor)
         for pragma in (*_PRAGMAS, *synchronous):
             cursor.execute(pragma)
         cursor.close()

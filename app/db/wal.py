@@ -24,13 +24,14 @@ PROBE_BYTES = 256 * 1024
 SWITCH_PAUSE_SECONDS = 0.005
 
 
-def switch_to_wal(cursor: DBAPICursor | sqlite3.Cursor, patience_seconds: float) -> None:
+def switch_to_wal(cursor: DBAPICursor | sqlite3.Cursor) -> None:
     """Has a database keep a write-ahead log, which SQLite notes in its file.
 
-    Raises the driver's error where others switch for longer than that. It is waited for here: where several connections
-    open a new file, SQLite tells all but one at once that it is locked, whatever its busy timeout.
+    Raises the driver's error where others switch for longer than the connection's busy timeout. It is waited for here:
+    where several connections open a new file, SQLite tells all but one at once that it is locked.
     """
-    deadline = monotonic() + patience_seconds
+    cursor.execute("PRAGMA busy_timeout")
+    deadline = monotonic() + cursor.fetchall()[0][0] / 1000
     while True:
         try:
             cursor.execute("PRAGMA journal_mode=WAL")

@@ -20,7 +20,6 @@ from knowledge.types import Vector
 Result = TypeVar("Result")
 
 _BATCH = 500
-_BUSY_TIMEOUT_SECONDS = 30
 _PRECISION_DAYS = 7
 _OPENING = (
     "PRAGMA synchronous=NORMAL",  # a vector that a power cut takes is embedded again; a killed process loses none
@@ -128,11 +127,9 @@ class SqliteEmbeddingCache:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            connection = sqlite3.connect(
-                self._path, timeout=_BUSY_TIMEOUT_SECONDS, check_same_thread=False, isolation_level=None
-            )
+            connection = sqlite3.connect(self._path, timeout=30, check_same_thread=False, isolation_level=None)
             try:
-                switch_to_wal(connection.cursor(), _BUSY_TIMEOUT_SECONDS)
+                switch_to_wal(connection.cursor())
                 for statement in _OPENING:
                     connection.execute(statement)
             except BaseException:
