@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,5 @@ import yaml
 
 def load_payloads(subject: str) -> dict[str, Any]:
     """The payloads of one subject by kind."""
-    payloads: dict[str, Any] = _read_file()[subject]
+    payloads: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("payloads.yaml").read_text("utf-8"))[subject]
     return payloads
-
-
-@cache
-def _read_file() -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("payloads.yaml").read_text("utf-8"))
-    return content
