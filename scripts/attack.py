@@ -16,7 +16,7 @@ from time import perf_counter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts.attacks import bodies, connections, limits, long_messages, origins, sessions, sockets
+from scripts.attacks import bodies, connections, limits, origins, sessions, sockets
 from scripts.harness.checks import Report
 from scripts.harness.servers import Target, run_product
 
@@ -27,7 +27,6 @@ ATTACKS: dict[str, Callable[[Target], Awaitable[Report]]] = {
     "bodies": bodies.run_attack,
     "connections": connections.run_attack,
     "limits": limits.run_attack,
-    "long_messages": long_messages.run_attack,
     "origins": origins.run_attack,
     "sessions": sessions.run_attack,
     "sockets": sockets.run_attack,

@@ -18,6 +18,7 @@ POSTS = (
     "/api/v1/webhooks",
     "/api/v1/conversations/s/handoff",
 )
+# _HUGE is only declared: more than any route takes, so that the refusal has to come before the body.
 _HUGE, _PIECE = 300 << 20, 1 << 16
 _JSON = ("Content-Type", "application/json")
 _FORM = ("Content-Type", "multipart/form-data; boundary=b")
