@@ -159,27 +159,21 @@ def _find_schema(told: Mapping[str, Any]) -> Schema | None:
     return told.get("schema") or None
 
 
-def render_files(root: Path = ROOT) -> dict[Path, str]:
+def render_files() -> dict[Path, str]:
     """What the pages should hold: path from the root -> text."""
-    app = create_app(Settings(_env_file=None))
+    app = create_app(Settings(_env_file=None))  # the same pages whatever the .env of who writes them says
     document = app.openapi()
     roles = {endpoint: " ".join(f"`{role}`" for role in allowed) for endpoint, allowed in list_roles(app).items()}
-    words = yaml.safe_load(root.joinpath(WORDS).read_text("utf-8"))
+    words = yaml.safe_load(ROOT.joinpath(WORDS).read_text("utf-8"))
     found = {}
     for language, page in PAGES.items():
-        guide = root.joinpath(GUIDES[language]).read_text("utf-8")
+        guide = ROOT.joinpath(GUIDES[language]).read_text("utf-8")
         titles, outcomes = dict(_TITLE.findall(guide)), dict(_OUTCOME.findall(guide))
         text = Reference(language, document, roles, titles, outcomes, words).render()
-        held = root.joinpath(page).read_text("utf-8")
+        held = ROOT.joinpath(page).read_text("utf-8")
         found[page] = replace_between(held, "reference", text)
     return found
 
 
-def main() -> int:
-    """Writes the pages."""
-    write_files(render_files())
-    return 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    write_files(render_files())
