@@ -22,33 +22,35 @@ from app.http.routes import list_roles
 from app.main import create_app
 from app.settings import Settings
 from scripts.marked_pages import ROOT, replace_between, write_files
-from scripts.openapi_text import Schema, Writer, build_anchor
+from scripts.openapi_text import UNTRANSLATED, Schema, Writer, build_anchor
 
 PAGES = {"zh": Path("docs/api-reference.md"), "en": Path("docs/api-reference.en.md")}
 GUIDES = {"zh": Path("docs/api.md"), "en": Path("docs/api.en.md")}
 WORDS = Path("scripts/reference_words.yaml")
-UNTRANSLATED = "(no words yet)"
 _TITLE = re.compile(r"^\| `([A-Z]+ /[^`]*)` \| (.+) \|$", re.MULTILINE)
 _OUTCOME = re.compile(r"^\| `(\w+)` \| ([^|]+) \|$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One language of the reference. titles: of endpoints; outcomes: their meanings; words: see `WORDS`."""
+    """One language of the reference. titles: of endpoints; outcomes: their meanings."""
 
-    language: str
+    writer: Writer
     document: Mapping[str, Any]
     roles: Mapping[str, str]
     titles: Mapping[str, str]
     outcomes: Mapping[str, str]
-    words: Mapping[str, Any]
 
     def render(self) -> str:
         """Returns the whole text: outcomes, endpoints by tag, schemas."""
         return "\n".join([*self._render_outcomes(), *self._render_endpoints(), *self._render_schemas()])
 
     def _render_outcomes(self) -> Iterator[str]:
-        yield from (f"## {self._get_head('outcomes')} {{ #outcomes }}", "", *self._render_table_head("outcome"))
+        yield from (
+            f"## {self.writer.get_head('outcomes')} {{ #outcomes }}",
+            "",
+            *self._render_table_head("outcome"),
+        )
         yield from (f"| `{item}` | {self.outcomes.get(item.value, UNTRANSLATED)} |" for item in Outcome)
         yield ""
 
@@ -59,7 +61,9 @@ class Reference:
                 tag = (operation.get("tags") or ["health"])[0]
                 tags.setdefault(tag, []).append((f"{method.upper()} {path}", operation))
         for number, (tag, operations) in enumerate(tags.items(), 1):
-            yield from (f"## {self._describe_tag(tag)} {{ #tag-{number} }}", "")
+            known = tag in self.writer.words["tags"]
+            name = self.writer.get_words("tags", tag) if known else self.writer.translate_description(tag)
+            yield from (f"## {name} {{ #tag-{number} }}", "")
             for endpoint, operation in operations:
                 yield from self._render_endpoint(endpoint, operation)
 
@@ -67,17 +71,18 @@ class Reference:
         slug = re.sub(r"\W+", "-", endpoint.lower()).strip("-")
         title = self.titles.get(endpoint, UNTRANSLATED).replace("](#", f"]({GUIDES['zh'].name}#")
         yield from (f"### `{endpoint}` {{ #{slug} }}", "", title, "")
-        who = self.roles[endpoint] or self._get_head("anybody")
-        yield from (f"{self._get_head('who')}{self._get_head('colon')}{who}", "")
+        who = self.roles[endpoint] or self.writer.get_head("anybody")
+        yield from (f"{self.writer.get_head('who')}{self.writer.get_head('colon')}{who}", "")
         if parameters := [self._resolve_reference(parameter) for parameter in operation.get("parameters", ())]:
             yield from self._render_table_head("parameters")
             for found in parameters:
                 needed, described = found.get("required", False), found.get("description", "")
                 schema = found["schema"]
-                yield self._writer.render_row(found["name"], schema, described, needed=needed, place=found["in"])
+                yield self.writer.render_row(found["name"], schema, described, needed=needed, place=found["in"])
             yield ""
         for kind, body in operation.get("requestBody", {}).get("content", {}).items():
-            yield from (f"{self._get_head('body')}{self._get_head('open')}`{kind}`{self._get_head('close')}", "")
+            opened, closed = self.writer.get_head("open"), self.writer.get_head("close")
+            yield from (f"{self.writer.get_head('body')}{opened}`{kind}`{closed}", "")
             yield from self._render_body(body["schema"])
         yield from self._render_table_head("statuses")
         yield from (
@@ -87,30 +92,31 @@ class Reference:
 
     def _render_body(self, schema: Schema) -> Iterator[str]:
         if "properties" in schema:
-            yield from (*self._render_table_head("fields"), *self._writer.render_fields(schema), "")
+            yield from (*self._render_table_head("fields"), *self.writer.render_fields(schema), "")
         else:
-            yield from (self._writer.describe_type(schema), "")
+            yield from (self.writer.describe_type(schema), "")
 
     def _render_response(self, status: str, response: Mapping[str, Any]) -> str:
         content = self._resolve_reference(response).get("content", {})
         bodies = [
-            self._writer.describe_type(schema) if (schema := _find_schema(body)) else f"`{kind}`"
+            self.writer.describe_type(schema) if (schema := _find_schema(body)) else f"`{kind}`"
             for kind, body in content.items()
         ]
-        return f"| {status} | {self._describe_status(status)} | {' / '.join(bodies) or '—'} |"
+        return f"| {status} | {self.writer.get_words('statuses', int(status))} | {' / '.join(bodies) or '—'} |"
 
     def _render_schemas(self) -> Iterator[str]:
-        yield from (f"## {self._get_head('schemas')} {{ #schemas }}", "")
+        yield from (f"## {self.writer.get_head('schemas')} {{ #schemas }}", "")
         for name, schema in self.document["components"]["schemas"].items():
             yield from (f"### {name} {{ #{build_anchor(name)} }}", "")
-            if rows := list(self._writer.render_fields(schema)):
+            if rows := list(self.writer.render_fields(schema)):
                 yield from (*self._render_table_head("fields"), *rows)
             else:
-                yield f"{self._get_head('values')}{self._get_head('colon')}{self._writer.describe_type(schema)}"
+                values = f"{self.writer.get_head('values')}{self.writer.get_head('colon')}"
+                yield values + self.writer.describe_type(schema)
             yield ""
 
     def _render_table_head(self, head: str) -> tuple[str, str]:
-        row = self._get_head(head)
+        row = self.writer.get_head(head)
         return row, "| " + " | ".join("---" for _ in range(row.count("|") - 1)) + " |"
 
     def _resolve_reference(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -121,35 +127,6 @@ class Reference:
             found = found[part]
         return dict(found)
 
-    def _get_head(self, key: str) -> str:
-        return str(self.words["heads"][key][self._column])
-
-    def _describe_status(self, status: str) -> str:
-        pair = self.words["statuses"].get(int(status))
-        return str(pair[self._column]) if pair else UNTRANSLATED
-
-    def _describe_tag(self, tag: str) -> str:
-        pair = self.words["tags"].get(tag)
-        return str(pair[self._column]) if pair else self._translate_description(tag)
-
-    def _translate_description(self, description: str) -> str:
-        """A description in one line and in this language; English text stays as it is."""
-        text = " ".join(description.split()).replace("|", r"\|")
-        if self.language == "zh" or text.isascii():
-            return text
-        return str(self.words["english"].get(description, UNTRANSLATED)).replace("|", r"\|")
-
-    @property
-    def _writer(self) -> Writer:
-        known, words = (
-            {name: pair[self._column] for name, pair in self.words[kind].items()} for kind in ("fields", "words")
-        )
-        return Writer(words, self._get_head("semicolon"), self._get_head("comma"), self._translate_description, known)
-
-    @property
-    def _column(self) -> int:
-        return 0 if self.language == "zh" else 1
-
 
 def _find_schema(told: Mapping[str, Any]) -> Schema | None:
     """The schema of a body, or of the data of each event of a stream; None where it has none."""
@@ -159,27 +136,21 @@ def _find_schema(told: Mapping[str, Any]) -> Schema | None:
     return told.get("schema") or None
 
 
-def render_files(root: Path = ROOT) -> dict[Path, str]:
+def render_files() -> dict[Path, str]:
     """What the pages should hold: path from the root -> text."""
-    app = create_app(Settings(_env_file=None))
+    app = create_app(Settings(_env_file=None))  # the same pages whatever the .env of who writes them says
     document = app.openapi()
     roles = {endpoint: " ".join(f"`{role}`" for role in allowed) for endpoint, allowed in list_roles(app).items()}
-    words = yaml.safe_load(root.joinpath(WORDS).read_text("utf-8"))
+    words = yaml.safe_load(ROOT.joinpath(WORDS).read_text("utf-8"))
     found = {}
     for language, page in PAGES.items():
-        guide = root.joinpath(GUIDES[language]).read_text("utf-8")
+        guide = ROOT.joinpath(GUIDES[language]).read_text("utf-8")
         titles, outcomes = dict(_TITLE.findall(guide)), dict(_OUTCOME.findall(guide))
-        text = Reference(language, document, roles, titles, outcomes, words).render()
-        held = root.joinpath(page).read_text("utf-8")
+        text = Reference(Writer(language, words), document, roles, titles, outcomes).render()
+        held = ROOT.joinpath(page).read_text("utf-8")
         found[page] = replace_between(held, "reference", text)
     return found
 
 
-def main() -> int:
-    """Writes the pages."""
-    write_files(render_files())
-    return 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    write_files(render_files())

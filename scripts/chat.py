@@ -71,7 +71,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 async def _answer_here(options: argparse.Namespace) -> int:
-    configure_logging("WARNING")
+    configure_logging("WARNING")  # lines of the log would stand between those of the conversation
     settings = load_settings()
     keep_private(settings.data_dir)
     async with open_container(settings) as container:

@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "app" / "client" / "yingda_client"
 _MADE = frozenset({"types.py", "sync_client.py"})
 _HEADER = '"""{}. Made by scripts/client_package.py."""\n\n'
+# What makes the client that waits of the one for asyncio, in this order.
 _SYNC = (
     (r"\basync (def|with|for)\b", r"\1"),
     (r"\bawait ", ""),
@@ -60,6 +61,7 @@ def build_types() -> str:
         style = ["--output-model-type", "typing.TypedDict", "--formatters", "builtin", "--target-python-version"]
         subprocess.run([sys.executable, "-m", "datamodel_code_generator", *options, *style, "3.11"], check=True)
         text = made.read_text("utf-8")
+    # without the head, which names the time, and without what needs typing_extensions, which the package does not
     text = re.sub(r"\A(#.*\n)+", "", text).replace(", closed=True", "")
     text = re.sub(r"^from typing_extensions import TypedDict\n", "", text, flags=re.MULTILINE)
     text = text.replace("NotRequired, TypeAlias", "NotRequired, TypeAlias, TypedDict")

@@ -59,14 +59,16 @@ def parse_share(text: str) -> float:
 def run_with_settings(
     work: Callable[[Settings], Coroutine[Any, Any, int]],
     errors: type[Exception] | tuple[type[Exception], ...] = InvalidConfiguration,
+    failure: int = 2,
 ) -> int:
     """Loads the settings, keeps DATA_DIR private and runs a command.
 
     Args:
         work: what the command does; returns its exit code.
         errors: what is told in one line, and not as a traceback.
+        failure: the exit code where one of these errors ended it.
 
-    Returns: the exit code: that of the command, or 2 where one of these errors ended it.
+    Returns: the exit code.
     """
     try:
         settings = load_settings()
@@ -74,7 +76,7 @@ def run_with_settings(
         return asyncio.run(work(settings))
     except errors as error:
         print(error, file=sys.stderr)
-        return 2
+        return failure
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ _ENDS = {CHINESE: "", ENGLISH: ".en"}
 Words = Mapping[str, Any]
 
 
-@cache
 def load_words() -> Mapping[str, Mapping[str, Words]]:
     """diagram_words.yaml: table -> language -> its words."""
     words: Mapping[str, Mapping[str, Words]] = yaml.safe_load(
@@ -58,7 +56,7 @@ def build_weights_table(words: Words) -> str:
     return "\n".join([*lines, "", *block]) + "\n"
 
 
-def render_files(root: Path = ROOT) -> dict[Path, str]:
+def render_files() -> dict[Path, str]:
     """What all these pages should hold: path from the root -> text."""
     files = {}
     for language, end in _ENDS.items():
@@ -67,15 +65,9 @@ def render_files(root: Path = ROOT) -> dict[Path, str]:
             ("dialogue", "weights", build_weights_table(load_words()["weights"][language])),
         ):
             page = Path("docs", f"{name}{end}.md")
-            files[page] = replace_between(root.joinpath(page).read_text("utf-8"), mark, table)
+            files[page] = replace_between(ROOT.joinpath(page).read_text("utf-8"), mark, table)
     return files
 
 
-def main() -> int:
-    """Writes the pages."""
-    write_files(render_files())
-    return 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    write_files(render_files())

@@ -43,6 +43,7 @@ async def _print_findings(*, as_json: bool) -> list[Level]:
     try:
         settings = load_settings()
     except InvalidConfiguration as problem:
+        # a line for each setting, behind one that says that some are wrong
         wrong = [report_error("配置", line, _FIX) for line in str(problem).splitlines()[1:]]
         for finding in wrong:
             _print_finding(finding, as_json=as_json)

@@ -60,6 +60,7 @@ class GraphWriter:
     def _add_product(self, product: str, states: str) -> str:
         rows, blocks, _ = self._weights[f"{product}.weight"].shape
         inputs = [states, f"{product}.weight", f"{product}.scale", "", "", f"{product}.bias"]
+        # accuracy level 4: states are multiplied as 8-bit integers, too
         sizes = {"N": rows, "K": blocks * BLOCK, "bits": 4, "block_size": BLOCK, "accuracy_level": 4}
         return self._add_node("MatMulNBits", inputs, f"{product}.sum", _MICROSOFT, **sizes)
 

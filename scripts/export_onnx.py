@@ -66,6 +66,7 @@ def _load_model(model: str, is_reranker: bool) -> Any:
 
     if is_reranker:
         return AutoModelForSequenceClassification.from_pretrained(model).eval()
+    # without the pooler: BGE takes the state of the first token as it is
     return AutoModel.from_pretrained(model, add_pooling_layer=False).eval()
 
 

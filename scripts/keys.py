@@ -97,7 +97,7 @@ async def _run_command(options: argparse.Namespace, url: str) -> int:
         if options.command == "list":
             return _show_keys(await keys.list_all(options.tenant))
         action = await _build_action(keys, options)
-        await log.add_action(action)
+        await log.add_action(action)  # before it is done: what cannot be logged is not done
         code, made = await _execute_command(keys, options)
         action = replace(action, target=dict(action.target) | made)
         await log.set_outcome(action, AuditOutcome.REFUSED if code else AuditOutcome.DONE)

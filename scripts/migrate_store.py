@@ -7,7 +7,6 @@ A run that was killed is run again: it writes what is missing.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,12 +14,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.errors import AppError
-from app.private import keep_private
-from app.settings import Settings, load_settings
-from app.wiring.migration import MigratedBase, StorePlace, drop_bases, migrate_stores
+from app.settings import Settings
+from app.wiring.migration import StorePlace, drop_bases, migrate_stores
 from knowledge.errors import InvalidConfiguration, KnowledgeError
 from knowledge.stores.registry import STORES
-from scripts.commands import lock_data_dir
+from scripts.commands import lock_data_dir, run_with_settings
 
 ADDRESS = {"chroma": "CHROMA_URL", "milvus": "MILVUS_URI"}
 
@@ -28,37 +26,25 @@ ADDRESS = {"chroma": "CHROMA_URL", "milvus": "MILVUS_URI"}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 when the target holds everything, 1 when not; the configured store is kept then."""
     options = _parse_arguments(arguments)
+    return run_with_settings(lambda settings: _move_bases(settings, options), (KnowledgeError, AppError), failure=1)
+
+
+async def _move_bases(settings: Settings, options: argparse.Namespace) -> int:
     target = StorePlace(options.to, options.url)
-    try:
-        settings = load_settings()
-        if target == StorePlace(settings.vector_store, settings.vector_server):
-            print("目标就是现在配置的存储，没有要迁移的", file=sys.stderr)
-            return 1
-        keep_private(settings.data_dir)
-        moved = _run_locked(settings, target, options)
-    except (KnowledgeError, AppError) as error:
-        print(error, file=sys.stderr)
-        return 1
+    if target == StorePlace(settings.vector_store, settings.vector_server):
+        raise InvalidConfiguration("目标就是现在配置的存储，没有要迁移的")
+    with lock_data_dir(settings) as held:
+        if not held:
+            raise InvalidConfiguration(f"DATA_DIR={settings.data_dir} 正被使用：请先停下用它的服务")
+        moved = await migrate_stores(settings, target, options.tenant)
+        if options.drop:
+            await drop_bases(settings, [item.tenant for item in moved])
     for item in moved:
         print(f"租户 {item.tenant}：{item.chunks} 个片段，版本 {item.revision}，已核对（近邻一致 {item.dense:.0%}）")
     print(f"已迁移 {len(moved)} 个知识库。改配置后重启：VECTOR_STORE={target.store}")
     if target.store in ADDRESS:
         print(f"  {ADDRESS[target.store]}={target.server}")
     return 0
-
-
-def _run_locked(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[MigratedBase]:
-    with lock_data_dir(settings) as held:
-        if not held:
-            raise InvalidConfiguration(f"DATA_DIR={settings.data_dir} 正被使用：请先停下用它的服务")
-        return asyncio.run(_move_bases(settings, target, options))
-
-
-async def _move_bases(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[MigratedBase]:
-    moved = await migrate_stores(settings, target, options.tenant)
-    if options.drop:
-        await drop_bases(settings, [item.tenant for item in moved])
-    return moved
 
 
 def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

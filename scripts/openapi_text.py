@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from app.http.fields import VISIBLE
 from app.openapi.document import NO_NULL
 
 Schema = Mapping[str, Any]
+UNTRANSLATED = "(no words yet)"
 _REF = "#/components/schemas/"
 _FORMATS = {"binary": "file", "date-time": "datetime", "date": "date"}
 
@@ -19,17 +20,28 @@ class Writer:
     """Writes in one language.
 
     Args:
-        words: those of tables, by key.
-        semicolon, comma: what stands between the parts of a meaning, and between bounds.
-        translated: gives a description of the document in this language.
-        known: what fields of a name are that have no description.
+        language: `zh` or `en`.
+        words: kind -> key -> the words in Chinese and in English; `english`: description in Chinese -> in English.
     """
 
-    words: Mapping[str, str]
-    semicolon: str
-    comma: str
-    translated: Callable[[str], str]
-    known: Mapping[str, str]
+    language: str
+    words: Mapping[str, Any]
+
+    def get_words(self, kind: str, key: str | int) -> str:
+        """What is said for a key, UNTRANSLATED where there is nothing."""
+        pair = self.words[kind].get(key)
+        return str(pair[0 if self.language == "zh" else 1]) if pair else UNTRANSLATED
+
+    def get_head(self, key: str) -> str:
+        """What stands above or between parts of the text."""
+        return self.get_words("heads", key)
+
+    def translate_description(self, description: str) -> str:
+        """A description in one line and in this language; English text stays as it is."""
+        text = " ".join(description.split()).replace("|", r"\|")
+        if self.language == "zh" or text.isascii():
+            return text
+        return str(self.words["english"].get(description, UNTRANSLATED)).replace("|", r"\|")
 
     def describe_type(self, schema: Schema) -> str:
         """The type of a value; other schemas of the document are links."""
@@ -42,9 +54,9 @@ class Writer:
         if members := schema.get("anyOf") or schema.get("oneOf"):
             return r" \| ".join(dict.fromkeys(self.describe_type(member) for member in members))
         if schema.get("type") == "array":
-            return f"{self.words['list']}<{self.describe_type(schema.get('items', {}))}>".replace("<", "&lt;")
+            return f"{self.get_words('words', 'list')}&lt;{self.describe_type(schema.get('items', {}))}>"
         if isinstance(inner := schema.get("additionalProperties"), Mapping):
-            return f"{self.words['map']}<{self.describe_type(inner)}>".replace("<", "&lt;")
+            return f"{self.get_words('words', 'map')}&lt;{self.describe_type(inner)}>"
         return _FORMATS.get(schema.get("format", ""), str(schema.get("type", "any")))
 
     def render_fields(self, schema: Schema) -> Iterator[str]:
@@ -55,23 +67,24 @@ class Writer:
 
     def render_row(self, name: str, schema: Schema, description: str, *, needed: bool, place: str = "") -> str:
         """A row of a table. place: of a parameter, in a column of its own."""
-        meaning = self.translated(description) if description else self.known.get(name, "")
-        told = [meaning] if meaning else []
-        told += [bounds] if (bounds := self.comma.join(self._describe_bounds(schema))) else []
+        known = self.get_words("fields", name) if name in self.words["fields"] else ""
+        meaning = self.translate_description(description) if description else known
+        bounds = self.get_head("comma").join(self._describe_bounds(schema))
         cells = [
             f"`{name}`",
             *([place] if place else []),
             self.describe_type(schema),
-            self.words["yes" if needed else "no"],
+            self.get_words("words", "yes" if needed else "no"),
         ]
-        return f"| {' | '.join(cells)} | {self.semicolon.join(told)} |"
+        semicolon = self.get_head("semicolon")
+        return f"| {' | '.join(cells)} | {semicolon.join(part for part in (meaning, bounds) if part)} |"
 
     def _describe_bounds(self, schema: Schema) -> Iterator[str]:
         for member in (schema, *schema.get("anyOf", ())):
             for low, high, unit in (
                 ("minimum", "maximum", ""),
-                ("minLength", "maxLength", f" {self.words['chars']}"),
-                ("minItems", "maxItems", f" {self.words['items']}"),
+                ("minLength", "maxLength", f" {self.get_words('words', 'chars')}"),
+                ("minItems", "maxItems", f" {self.get_words('words', 'items')}"),
             ):
                 least, most = member.get(low), member.get(high)
                 if least is not None and most is not None:
@@ -81,7 +94,8 @@ class Writer:
             if member.get("pattern", VISIBLE) not in (VISIBLE, NO_NULL):
                 yield "`" + member["pattern"].replace("|", r"\|") + "`"
         if (default := schema.get("default")) not in (None, "", [], {}):
-            yield f"{self.words['default']} `{str(default).lower() if isinstance(default, bool) else default}`"
+            shown = str(default).lower() if isinstance(default, bool) else default
+            yield f"{self.get_words('words', 'default')} `{shown}`"
 
 
 def build_anchor(name: str) -> str:

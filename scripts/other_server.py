@@ -7,7 +7,9 @@ import httpx
 from app.db.fingerprint import compute_fingerprint
 from app.settings import Settings
 
+# No import waits longer than this for a server that is perhaps not there.
 _SECONDS = 1.0
+# Addresses to listen at that nobody can call.
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 
 

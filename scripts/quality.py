@@ -7,7 +7,6 @@ found. What was ignored is not listed.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,13 +14,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.errors import AppError
-from app.private import keep_private
 from app.quality.checks.types import IssueKind
 from app.quality.repository import StoredIssue
-from app.settings import Settings, load_settings
+from app.settings import Settings
 from app.wiring.quality import check_alone, check_by_server, open_issues
 from knowledge.errors import KnowledgeError
-from scripts.commands import lock_data_dir, parse_tenant
+from scripts.commands import lock_data_dir, parse_tenant, run_with_settings
 
 _MARKS = {"high": "高", "medium": "中", "low": "低"}
 
@@ -34,25 +32,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kind", choices=[kind.value for kind in IssueKind], help="只列这一种问题")
     parser.add_argument("--show", action="store_true", help="不检查，只列出上一次的结果")
     options = parser.parse_args(arguments)
-    try:
-        settings = load_settings()
-        keep_private(settings.data_dir)
-        if not options.show:
-            _run_check(settings, options.tenant, options.document)
-        kind = IssueKind(options.kind) if options.kind else None
-        issues = asyncio.run(open_issues(settings, options.tenant, kind, options.document))
-    except (KnowledgeError, AppError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    return run_with_settings(lambda settings: _check_quality(settings, options), (KnowledgeError, AppError))
+
+
+async def _check_quality(settings: Settings, options: argparse.Namespace) -> int:
+    if not options.show:
+        with lock_data_dir(settings) as held:
+            await (check_alone if held else check_by_server)(settings, options.tenant, options.document)
+    kind = IssueKind(options.kind) if options.kind else None
+    issues = await open_issues(settings, options.tenant, kind, options.document)
     for issue in issues:
         print(_format_line(issue))
     print(f"待处理 {len(issues)} 个")
     return int(any(issue.severity == "high" for issue in issues))
-
-
-def _run_check(settings: Settings, tenant_id: str, document_id: str) -> None:
-    with lock_data_dir(settings) as held:
-        asyncio.run((check_alone if held else check_by_server)(settings, tenant_id, document_id))
 
 
 def _format_line(issue: StoredIssue) -> str:

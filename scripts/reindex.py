@@ -7,7 +7,6 @@ answers from; without one this command does. Documents need not be taken in agai
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,13 +14,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.errors import AppError
-from app.private import keep_private
 from app.progress import ProgressBar
-from app.settings import Settings, load_settings
-from app.wiring.reindexing import ReindexedBase, ask_server, reindex_bases
+from app.settings import Settings
+from app.wiring.reindexing import ask_server, reindex_bases
 from knowledge.embeddings.registry import EMBEDDERS
 from knowledge.errors import KnowledgeError
-from scripts.commands import lock_data_dir
+from scripts.commands import lock_data_dir, run_with_settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,26 +29,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     embedders = ("auto", *EMBEDDERS)
     parser.add_argument("--embedder", choices=embedders, metavar="E", help="改用的向量模型；默认是 EMBEDDER")
     options = parser.parse_args(arguments)
-    try:
-        settings = load_settings()
-        keep_private(settings.data_dir)
-        embedder = options.embedder or settings.embedder
-        rebuilt = _rebuild_bases(settings, options.tenant, embedder)
-    except (KnowledgeError, AppError) as error:
-        print(error, file=sys.stderr)
-        return 1
+    return run_with_settings(lambda settings: _rebuild_bases(settings, options), (KnowledgeError, AppError), failure=1)
+
+
+async def _rebuild_bases(settings: Settings, options: argparse.Namespace) -> int:
+    embedder = options.embedder or settings.embedder
+    with lock_data_dir(settings) as held, ProgressBar(None, "重建索引", "段") as bar:
+        if not held:
+            print(f"DATA_DIR={settings.data_dir} 正被使用：由服务在后台重建，期间照常回答", file=sys.stderr)
+        rebuilt = await (reindex_bases if held else ask_server)(settings, options.tenant, embedder, bar.move_to)
     for item in rebuilt:
         print(f"租户 {item.tenant}：{item.chunks} 个片段，版本 {item.revision}")
     print(f"已用 {embedder} 重建 {len(rebuilt)} 个索引")
     return 0
-
-
-def _rebuild_bases(settings: Settings, tenant: str | None, embedder: str) -> list[ReindexedBase]:
-    with lock_data_dir(settings) as held:
-        if not held:
-            print(f"DATA_DIR={settings.data_dir} 正被使用：由服务在后台重建，期间照常回答", file=sys.stderr)
-        with ProgressBar(None, "重建索引", "段") as bar:
-            return asyncio.run((reindex_bases if held else ask_server)(settings, tenant, embedder, bar.move_to))
 
 
 if __name__ == "__main__":

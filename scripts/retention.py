@@ -90,7 +90,7 @@ async def _apply_periods(retention: Retention, options: argparse.Namespace) -> N
 
 async def _release_space(settings: Settings) -> int:
     with lock_data_dir(settings) as held:
-        if not held:
+        if not held:  # SQLite writes its whole file anew, for which nobody else may use it
             print(f"DATA_DIR={settings.data_dir} 正被服务或另一个命令使用：请先停止它", file=sys.stderr)
             return 1
         database = Database(settings.sql_url)

@@ -109,6 +109,7 @@ class ScriptedLLM:
         refuses: Sequence[str] = (),
     ) -> None:
         self.script: Sequence[Step] = script or (Behaviour.ANSWER,)
+        # the last ones alone, since a soak asks for thousands
         self.bodies: deque[dict[str, Any]] = deque(maxlen=100)
         self.headers: deque[dict[str, str]] = deque(maxlen=100)
         self.taken: Counter[str] = Counter()
@@ -381,14 +382,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--script", nargs="+", type=Behaviour, default=[Behaviour.ANSWER], choices=list(Behaviour))
     parser.add_argument("--seed", type=int, help="给出后每次请求从脚本里随机取一种")
     parser.add_argument("--first-token-delay", type=float, default=0.0, metavar="秒")
-    parser.add_argument("--token-delay", type=float, default=0.0, metavar="秒")
     parser.add_argument("--orders", type=Path, metavar="FILE", help="JSONL：question、attack、canary；obey 时照说")
     options = parser.parse_args(arguments)
     rows = map(json.loads, options.orders.read_text("utf-8").splitlines()) if options.orders else ()
     llm = ScriptedLLM(
         *options.script,
         first_token_delay=options.first_token_delay,
-        token_delay=options.token_delay,
         seed=options.seed,
         obeys={row["question"]: row.get("canary") or row["attack"] for row in rows},
     )

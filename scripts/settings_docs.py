@@ -42,10 +42,10 @@ def list_settings() -> list[Setting]:
     ]
 
 
-def render_files(root: Path = ROOT) -> dict[Path, str]:
+def render_files() -> dict[Path, str]:
     """What the files should hold: path from the root -> text."""
     items = list_settings()
-    page, english = (root.joinpath(path).read_text("utf-8") for path in (PAGE, ENGLISH_PAGE))
+    page, english = (ROOT.joinpath(path).read_text("utf-8") for path in (PAGE, ENGLISH_PAGE))
     translations = dict(_ROW.findall(english))
     heads = ("变量 | 默认 | 取值 | 含义", "variable | default | values | meaning")
     return {
@@ -53,12 +53,6 @@ def render_files(root: Path = ROOT) -> dict[Path, str]:
         ENGLISH_PAGE: replace_between(english, "settings", _render_table(heads[1], items, translations, UNTRANSLATED)),
         ENV_FILE: _ENV_HEAD + "".join(f"\n# {item.meaning}\n# {item.name}={item.default}\n" for item in items),
     }
-
-
-def main() -> int:
-    """Writes the files."""
-    write_files(render_files())
-    return 0
 
 
 def _render_table(head: str, items: list[Setting], meanings: Mapping[str, str], missing: str | None = None) -> str:
@@ -86,4 +80,4 @@ def _describe_allowed(schema: Mapping[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    write_files(render_files())

@@ -43,7 +43,7 @@ def read_vectors(path: Path) -> dict[str, Vector]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the file. Returns exit code 0."""
     argparse.ArgumentParser(description=__doc__).parse_args(arguments)
-    FILE.unlink(missing_ok=True)
+    FILE.unlink(missing_ok=True)  # else the start below takes the old vectors and embeds nothing
     with TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder), embedder="e5", _env_file=None)
         container = asyncio.run(start_container(settings))

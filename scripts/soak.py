@@ -15,7 +15,6 @@ import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,8 @@ from app.progress import ProgressBar
 from app.settings import Settings, load_settings
 from app.wiring.container import Container
 from scripts.commands import add_json_option, write_report
+from scripts.harness.servers import CHAT, STREAM
+from scripts.harness.uploads import read_events
 from scripts.scripted_llm import Behaviour, ScriptedLLM
 
 CONCURRENCY = 8
@@ -44,36 +45,19 @@ _FOLLOW_UPS = ("那运费呢", "它多少钱", "第二个呢", "那保修多久�
 _LIES = ("[97]", "9876.5", "QX-77421")
 
 
-@dataclass(slots=True)
-class Findings:
-    """What happened. `wrong` holds a line for every turn that did not end as it should."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    degraded: Counter[str] = field(default_factory=Counter)
-    statuses: Counter[int] = field(default_factory=Counter)
-    replaced: int = 0
-    wrong: list[str] = field(default_factory=list)
-    kept: dict[str, list[str]] = field(default_factory=dict)
-
-    def build_report(self, llm: ScriptedLLM, turns: int, lost: int) -> dict[str, Any]:
-        return {
-            "turns": turns,
-            "statuses": dict(self.statuses),
-            "outcomes": dict(self.outcomes),
-            "degraded": dict(self.degraded),
-            "replaced": self.replaced,
-            "lost": lost,
-            "wrong": self.wrong,
-            "llm_requests": llm.requests,
-            "llm_behaviours": dict(llm.taken),
-        }
-
-
 class Soak:
-    """One customer after the other, several at once; every third session goes on with a follow-up."""
+    """One customer after the other, several at once; every third session goes on with a follow-up.
+
+    `wrong` holds a line for every turn that did not end as it should.
+    """
 
     def __init__(self, client: httpx.AsyncClient, seed: int) -> None:
-        self.findings = Findings()
+        self.outcomes: Counter[str] = Counter()
+        self.degraded: Counter[str] = Counter()
+        self.statuses: Counter[int] = Counter()
+        self.replaced = 0
+        self.wrong: list[str] = []
+        self._kept: dict[str, set[str]] = {}
         self._client = client
         self._random = random.Random(seed)
         lines = (FOLDER.parent / "eval.jsonl").read_text("utf-8").splitlines()
@@ -81,63 +65,63 @@ class Soak:
 
     async def send_turn(self, number: int) -> None:
         """Sends one message, as JSON or as a stream."""
-        session = f"soak-{number // 3}"
+        session, streamed = f"soak-{number // 3}", number % 2 == 0
         body: dict[str, Any] = {"message": self._choose_message(number), "session_id": session}
         if number % 5 == 0:
             body["page"] = {"title": "YS-W5 智能手表 - 云笙商城", "text": "活动价 899 元。"}
-        if number % 2:
-            response = await self._client.post("/api/v1/chat", json=body)
-            self._check_end(session, body, response, response.json())
-        else:
-            response = await self._client.post("/api/v1/chat/stream", json=body)
-            frames = [line[6:] for line in response.text.splitlines() if line.startswith("data: ")]
-            events = [json.loads(frame) for frame in frames]
-            self.findings.replaced += sum(event["type"] == "replace" for event in events)
-            self._check_end(session, body, response, events[-1] if events else {})
+        response = await self._client.post(STREAM if streamed else CHAT, json=body)
+        events = [event async for event in read_events(response)] if streamed else [response.json()]
+        self.statuses[response.status_code] += 1
+        self.replaced += sum(event.get("type") == "replace" for event in events)
+        done = events[-1] if response.status_code == 200 and events else {}
+        outcome, reply = done.get("outcome"), done.get("reply", "")
+        if outcome not in set(Outcome) or not reply:
+            self.wrong.append(f"{body['message']!r}: {response.status_code} {response.text[-200:]}")
+            return
+        self.outcomes[outcome] += 1
+        self.degraded.update(done["data"]["degraded"])
+        if any(lie in reply for lie in _LIES):
+            self.wrong.append(f"{body['message']!r}: {reply}")
+        if outcome != Outcome.REJECTED:
+            self._kept.setdefault(session, set()).add(done["message_id"])
 
     def _choose_message(self, number: int) -> str:
         if number % 3 == 1:
             return self._random.choice(_FOLLOW_UPS)
         return self._random.choice(_OTHERS if number % 10 == 0 else self._questions)
 
-    def _check_end(self, session: str, body: dict[str, Any], response: httpx.Response, done: dict[str, Any]) -> None:
-        found = self.findings
-        found.statuses[response.status_code] += 1
-        outcome, reply = done.get("outcome"), done.get("reply", "")
-        if response.status_code != 200 or outcome not in set(Outcome) or not reply:
-            found.wrong.append(
-                f"{body['message']!r}: {response.status_code} {json.dumps(done, ensure_ascii=False)[:200]}"
-            )
-            return
-        found.outcomes[outcome] += 1
-        found.degraded.update(done["data"]["degraded"])
-        if any(lie in reply for lie in _LIES):
-            found.wrong.append(f"{body['message']!r}: {reply}")
-        if outcome != Outcome.REJECTED:
-            found.kept.setdefault(session, []).append(done["message_id"])
-
     async def count_lost(self, container: Container) -> int:
         """How many turns were answered and are not in the database."""
         lost = 0
-        for session, ids in self.findings.kept.items():
+        for session, ids in self._kept.items():
             rows = await container.conversations.load_last_turns(DEFAULT_TENANT, session, 100)
-            lost += len(set(ids) - {row.id for row in rows})
+            lost += len(ids - {row.id for row in rows})
         return lost
 
 
 async def run_soak(turns: int, seed: int, folder: Path) -> dict[str, Any]:
     """Sends all turns. Returns the report."""
     async with ScriptedLLM(*Behaviour, seed=seed) as llm, _open_application(llm, folder) as (client, container):
-        run, numbers = Soak(client, seed), iter(range(turns))
+        soak, numbers = Soak(client, seed), iter(range(turns))
         with ProgressBar(turns, "对话", "轮") as bar:
 
             async def send_turns() -> None:
                 for number in numbers:
-                    await run.send_turn(number)
+                    await soak.send_turn(number)
                     bar.update()
 
             await asyncio.gather(*(send_turns() for _ in range(CONCURRENCY)))
-        return run.findings.build_report(llm, turns, await run.count_lost(container))
+        return {
+            "turns": turns,
+            "statuses": dict(soak.statuses),
+            "outcomes": dict(soak.outcomes),
+            "degraded": dict(soak.degraded),
+            "replaced": soak.replaced,
+            "lost": await soak.count_lost(container),
+            "wrong": soak.wrong,
+            "llm_requests": llm.requests,
+            "llm_behaviours": dict(llm.taken),
+        }
 
 
 @asynccontextmanager

@@ -16,15 +16,16 @@ from pathlib import Path
 WEB = Path(__file__).resolve().parents[1] / "app" / "web"
 WIDGET = WEB / "widget"
 STYLES = WEB / "shared" / "tokens.css", WEB / "shared" / "base.css", WIDGET / "widget.css"
+# One version, so that the same sources give the same bytes everywhere.
 ESBUILD = "esbuild@0.28.2"
 _IMPORT = re.compile(r'^(?:import|export)\b.*?"(\.[^"]+)"', re.MULTILINE)
 _NOTICE = "Preact and htm, marked: see /web/vendor/*.LICENSE"
 
 
-def list_modules(entry: Path = WIDGET / "main.js") -> list[Path]:
-    """The module and all that it imports, in a fixed order."""
+def list_modules() -> list[Path]:
+    """The widget's main module and all that it imports, in a fixed order."""
     found: set[Path] = set()
-    waiting = [entry.resolve()]
+    waiting = [WIDGET / "main.js"]
     while waiting:
         module = waiting.pop()
         if module not in found:

@@ -39,7 +39,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "selectolax": FORMATS,
     "tinycss2": FORMATS,
     "tarfile": FORMATS,
-    "zipfile": (*FORMATS, "scripts/attacks/hostile_files.py"),
+    "zipfile": FORMATS,
     "PIL": FORMATS,
     "openai": ("agents/llm/endpoint.py", "knowledge/model_server.py"),
     "opentelemetry": ("app/telemetry/",),

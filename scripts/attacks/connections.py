@@ -19,7 +19,7 @@ _STARTS = {"半个请求头": _HALF, "一言不发": b"", "空闲": build_head("
 async def run_attack(target: Target, count: int = 3000, others: int = 3000, patience: float = 60.0) -> Report:
     """count: half-open requests at once; others: silent and idle ones; patience: seconds for what has to be cut."""
     report = Report()
-    raise_file_limit()
+    raise_file_limit()  # a shell allows about a thousand files, and each connection is one
     for name, start in _STARTS.items():
         await _hold_crowd(target, report, name, start, count if start == _HALF else others)
     await _send_slowly(target, report, patience)
@@ -29,7 +29,7 @@ async def run_attack(target: Target, count: int = 3000, others: int = 3000, pati
 
 async def _hold_crowd(target: Target, report: Report, name: str, start: bytes, count: int) -> None:
     """Holds so many connections, and checks that others are served meanwhile."""
-    before = target.measure_memory() if target.pid else 0.0
+    before = target.measure_memory()
     async with AsyncExitStack() as held:
         lines = [await _open_held(held, target, start) for _ in range(count)]
         async with target.open_client(target.client, 30) as http:
@@ -38,7 +38,7 @@ async def _hold_crowd(target: Target, report: Report, name: str, start: bytes, c
                 report.check(response.status_code == 200, f"{count} 个连接{name}时 {path}：{response.status_code}")
             answer = await http.post(CHAT, json={"message": "你好"})
             report.check(answer.status_code == 200, f"{count} 个连接{name}时提问：{answer.status_code}")
-        grown = target.measure_memory() - before if target.pid else 0.0
+        grown = target.measure_memory() - before
         report.check(grown < 200, f"{count} 个连接{name}时内存多了 {grown:.0f} MB")
         report.check(len(lines) == count, f"{name}：只连上 {len(lines)} 个")
 

@@ -7,15 +7,50 @@ from __future__ import annotations
 
 from itertools import product
 
-from scripts.attacks.payloads import load_payloads
 from scripts.attacks.sockets import build_handshake
 from scripts.attacks.wire import build_bearer, build_head, open_wire
 from scripts.harness.checks import Report
-from scripts.harness.servers import Target
+from scripts.harness.servers import CHAT, Target
 
 STAFF = "/api/v1/agent/ws?agent_id=amy&after=0"
-_PAYLOADS = load_payloads("origins")
-HOSTS, OWN_HOSTS, FOREIGN, FORWARDED = (_PAYLOADS[kind] for kind in ("hosts", "own_hosts", "foreign", "forwarded"))
+REQUESTS = (
+    ("GET", "/api/v1/knowledge/documents"),
+    ("GET", "/api/v1/health"),
+    ("GET", "/docs"),
+    ("POST", CHAT),
+    ("DELETE", "/api/v1/knowledge/documents/x"),
+)
+HOSTS = (
+    "evil.example",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+    "evil.example:8000",
+    "192.168.1.5",
+    "0.0.0.0",
+)
+ODD_HOSTS = (
+    *("", "127.0.0.1:x", "127.0.0.1@evil.example", "[::1", "[::1]evil", "localhost.", "127.0.0.1, evil.example"),
+)
+OWN_HOSTS = ("127.0.0.1", "localhost", "LOCALHOST:1234", "[::1]", "[::1]:9", "127.0.0.1:80")
+FOREIGN = (
+    ("Origin", "https://evil.example"),
+    ("Origin", "null"),
+    ("Origin", "http://127.0.0.1:1"),
+    ("Origin", "http://localhost"),
+    ("Origin", "file://127.0.0.1"),
+    ("Origin", "http://127.0.0.1.evil.example"),
+    ("Origin", "http://["),
+    ("Sec-Fetch-Site", "cross-site"),
+    ("Sec-Fetch-Site", "same-site"),
+)
+FORWARDED = (
+    ("X-Forwarded-For", "127.0.0.1"),
+    ("X-Forwarded-Host", "127.0.0.1"),
+    ("X-Forwarded-Proto", "http"),
+    ("Forwarded", "for=127.0.0.1"),
+    ("Via", "1.1 proxy"),
+    ("X-Real-IP", "127.0.0.1"),
+)
 DOCUMENTED = ("/docs", "/openapi.json")
 OWN = ((), (("Origin", "http://127.0.0.1"), ("Sec-Fetch-Site", "same-origin")), (("Sec-Fetch-Site", "none"),))
 
@@ -28,8 +63,8 @@ async def run_attack(target: Target) -> Report:
 
 
 async def _check_without_keys(target: Target, report: Report) -> None:
-    for method, path in _PAYLOADS["requests"]:
-        for host in HOSTS + _PAYLOADS["odd_hosts"]:
+    for method, path in REQUESTS:
+        for host in HOSTS + ODD_HOSTS:
             await _check_refusal(target, report, build_head(method, path, host=host), f"{method} {path} 主机名 {host}")
         for header in FOREIGN + FORWARDED:
             await _check_refusal(target, report, build_head(method, path, [header]), f"{method} {path} {header}")

@@ -22,6 +22,7 @@ from scripts.harness.checks import Report
 from scripts.harness.servers import CHAT, Target
 
 REFUSED = frozenset({401, 403, 404})
+RACERS = 8
 SECRET_WORDS = "我住在幸福路 12 号"
 _SESSION = "{session_id}"
 # Seconds after which a server takes requests of one sender again.
@@ -87,8 +88,8 @@ async def begin_conversation(http: httpx.AsyncClient, text: str = "你好", **fi
     return Begun(body["session_id"], body.get("session_token", ""), body["message_id"])
 
 
-async def run_attack(target: Target, racers: int = 8) -> Report:
-    """Tries every way into a conversation of somebody else. racers: first turns on one id at once."""
+async def run_attack(target: Target) -> Report:
+    """Tries every way into a conversation of somebody else."""
     report = Report()
     async with target.open_client(target.client) as http, target.open_client(target.other_client) as other:
         victim, stranger = await begin_conversation(http, SECRET_WORDS), await begin_conversation(http)
@@ -112,7 +113,7 @@ async def run_attack(target: Target, racers: int = 8) -> Report:
             after = await _collect_kept(staff, victim)
             for name, value in before.items():
                 report.check(after[name] == value, f"{name} is {after[name]} and was {value}")
-        await _check_race(http, report, racers)
+        await _check_race(http, report)
         own = await http.get(_HISTORY.format(victim.session_id), headers=_build_cookie(victim.session_id, victim.token))
         report.check(SECRET_WORDS in own.text, f"the customer's own cookie: {own.status_code}")
         opened = await http.get(f"/api/v1/conversations/{victim.session_id}/messages", headers={_HEADER: victim.token})
@@ -177,12 +178,13 @@ async def _collect_kept(staff: httpx.AsyncClient, victim: Begun) -> dict[str, An
     return found | {"tickets": [(ticket["number"], ticket["version"]) for ticket in tickets.json()["tickets"]]}
 
 
-async def _check_race(http: httpx.AsyncClient, report: Report, racers: int) -> None:
+async def _check_race(http: httpx.AsyncClient, report: Report) -> None:
+    """Of several first turns on one id at once, one begins the session; the others are told that it is not theirs."""
     session_id = f"race-{uuid4().hex}"
     body = {"message": "你好", "session_id": session_id}
-    answers = await asyncio.gather(*(http.post(CHAT, json=body) for _ in range(racers)))
+    answers = await asyncio.gather(*(http.post(CHAT, json=body) for _ in range(RACERS)))
     won = [answer for answer in answers if answer.status_code == 200]
-    report.check(len(won) == 1 and "session_token" in won[0].json(), f"{len(won)} of {racers} began one session")
+    report.check(len(won) == 1 and "session_token" in won[0].json(), f"{len(won)} of {RACERS} began one session")
     report.check(all(answer.status_code == 403 for answer in answers if answer not in won), "a loser was not told so")
 
 

@@ -69,7 +69,7 @@ async def open_wire(target: Target) -> AsyncIterator[Wire]:
     try:
         yield Wire(reader, writer)
     finally:
-        writer.transport.abort()
+        writer.transport.abort()  # to close would wait for what a deaf server never reads
 
 
 def build_head(

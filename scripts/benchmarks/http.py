@@ -26,7 +26,8 @@ from scripts.harness.timing import compute_percentiles, compute_ratio
 
 CONCURRENCY = 32
 ROUNDS = 5
-# Each round; the last one in each run, one request after the other.
+# Each round, about as long as the others: a bare route answers ten thousand a second, and what no cache knows has to be
+# embedded. The last one is of a run, one request after the other.
 BARE_REQUESTS, CACHED_REQUESTS, UNCACHED_REQUESTS, ALONE = 4000, 2000, 64, 100
 CACHED_QUESTIONS, CACHED_ATTEMPTS = 20, 10
 LLM_DELAY = 0.2

@@ -89,6 +89,7 @@ async def _measure_size(size: int, questions: int, store: str, settings: Setting
             changed = await _change_one_document(index, base)
             questions_of, vectors, filters = base.questions, base.vectors, base.filters
             del base  # the product does not keep the change either
+            # what was freed goes back to the system, so that the figure is what the index itself takes
             gc.collect()
             release_memory()
             resident = measure_memory()

@@ -41,7 +41,7 @@ def run_measured_product(settings: Settings, corpus: Path | None = None, **envir
             "VECTOR_STORE": settings.vector_store,
             "SAMPLES_ENABLED": "false" if corpus else "true",
         }
-        with run_product(data_dir, keys=False, learnt=True, **own | environment) as server:
+        with run_product(data_dir, keys=False, **own | environment) as server:
             if corpus:
                 _upload_corpus(server, corpus)
             yield server

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator, Set
 from time import monotonic
 
 import asyncpg
+import httpx
 
 from scripts.drills.fleet import Fleet, Replica
 from scripts.drills.ledger import Deed, DrillRequest, Ledger
-from scripts.harness.uploads import is_text_found
 
 SETTLE_SECONDS, FIND_SECONDS = 60.0, 10.0
 # So many of the last documents are searched for at every replica.
 SEARCHED = 5
-TURNS = Deed.CHAT, Deed.STREAM, Deed.CUSTOMER
 _STEP = 0.2
 _UNFINISHED = "SELECT 1 FROM ingestion_jobs WHERE finished_at IS NULL"
 
@@ -32,12 +31,20 @@ async def compare_books(fleet: Fleet, ledger: Ledger) -> tuple[dict[str, int], l
         "SELECT job_id, state FROM ingestion_files",
         "SELECT session_id, seq, client_id FROM desk_messages",
     )
+    ids, sessions, questions = {row["id"] for row in turns}, _count(turns, "session_id"), _count(turns, "question")
+    numbers, subjects = {row["number"] for row in tickets}, _count(tickets, "subject")
+    live = {row["path"] for row in documents if row["live"] and row["published"]}
+    ready = {row["job_id"] for row in files if row["state"] == "ready"}
+    paths, keys = _count(documents, "path"), _count(messages, "client_id")
+    # Each session of the load has one question, but those at the desk, whose questions have their keys in them.
     found = [
-        *_check_turns(ledger, turns),
-        *_check_tickets(ledger, tickets),
-        *_check_documents(ledger, documents),
-        *_check_jobs(ledger, files),
-        *_check_messages(ledger, messages),
+        *_compare(ledger, {Deed.CHAT, Deed.STREAM}, lambda one: one.told in ids, lambda one: sessions[one.about]),
+        *_compare(ledger, {Deed.CUSTOMER}, lambda one: one.told in ids, lambda one: questions[f"顾客说 {one.key}"]),
+        *_compare(ledger, {Deed.TICKET}, lambda one: one.told in numbers, lambda one: subjects[one.about]),
+        *_compare(ledger, {Deed.UPLOAD}, lambda one: f"{one.about}.md" in live, lambda one: paths[f"{one.about}.md"]),
+        *_compare(ledger, {Deed.CUSTOMER, Deed.STAFF}, lambda one: one.key in keys, lambda one: keys[one.key]),
+        *(f"upload {one.told} is not ready" for one in ledger.list_acknowledged(Deed.UPLOAD) if one.told not in ready),
+        *_list_gaps(messages),
     ]
     for replica in fleet.running:
         found += await _list_unfound(fleet, replica, ledger.list_acknowledged(Deed.UPLOAD)[-SEARCHED:])
@@ -62,57 +69,30 @@ async def _wait_until_settled(fleet: Fleet) -> None:
         await asyncio.sleep(_STEP)
 
 
-def _check_turns(ledger: Ledger, rows: list[asyncpg.Record]) -> Iterable[str]:
-    """Each session of the load has one question, but those at the desk, whose questions have their keys in them."""
-    kept = {row["id"] for row in rows}
-    of_session = Counter(row["session_id"] for row in rows)
-    questions = Counter(row["question"] for row in rows)
+def _count(rows: list[asyncpg.Record], column: str) -> Counter[str]:
+    return Counter(row[column] for row in rows)
+
+
+def _compare(
+    ledger: Ledger,
+    kinds: Set[Deed],
+    is_kept: Callable[[DrillRequest], bool],
+    count_rows: Callable[[DrillRequest], int],
+) -> Iterator[str]:
+    """A line for each request of these kinds that was acknowledged and is not kept, or is kept more than once."""
     for entry in ledger.entries:
-        if entry.kind not in TURNS:
+        if entry.kind not in kinds:
             continue
-        if entry.acknowledged is not None and entry.told not in kept:
-            yield f"lost: {entry.kind} {entry.told}"
-        times = questions[f"顾客说 {entry.key}"] if entry.kind is Deed.CUSTOMER else of_session[entry.about]
-        if times > 1:
+        if entry.acknowledged is not None and not is_kept(entry):
+            yield f"lost: {entry.kind} {entry.about} {entry.told or entry.key}"
+        if (times := count_rows(entry)) > 1:
             yield f"{times} times: {entry.kind} {entry.about}"
 
 
-def _check_tickets(ledger: Ledger, rows: list[asyncpg.Record]) -> Iterable[str]:
-    numbers, subjects = {row["number"] for row in rows}, Counter(row["subject"] for row in rows)
-    for entry in _select_entries(ledger, Deed.TICKET):
-        if entry.acknowledged is not None and entry.told not in numbers:
-            yield f"lost: ticket {entry.told}"
-        if subjects[entry.about] > 1:
-            yield f"{subjects[entry.about]} times: ticket {entry.about}"
-
-
-def _check_documents(ledger: Ledger, rows: list[asyncpg.Record]) -> Iterable[str]:
-    live = {row["path"] for row in rows if row["live"] and row["published"]}
-    times = Counter(row["path"] for row in rows)
-    for entry in _select_entries(ledger, Deed.UPLOAD):
-        path = f"{entry.about}.md"
-        if entry.acknowledged is not None and path not in live:
-            yield f"lost: document {path}"
-        if times[path] > 1:
-            yield f"{times[path]} times: document {path}"
-
-
-def _check_jobs(ledger: Ledger, rows: list[asyncpg.Record]) -> Iterable[str]:
-    states = {row["job_id"]: row["state"] for row in rows}
-    for entry in ledger.list_acknowledged(Deed.UPLOAD):
-        if states.get(entry.told) != "ready":
-            yield f"upload {entry.told} is {states.get(entry.told)}"
-
-
-def _check_messages(ledger: Ledger, rows: list[asyncpg.Record]) -> Iterable[str]:
-    ids = Counter(row["client_id"] for row in rows)
-    for entry in (*_select_entries(ledger, Deed.CUSTOMER), *_select_entries(ledger, Deed.STAFF)):
-        if entry.acknowledged is not None and not ids[entry.key]:
-            yield f"lost: message {entry.kind} {entry.key}"
-        if ids[entry.key] > 1:
-            yield f"{ids[entry.key]} times: message {entry.kind} {entry.key}"
+def _list_gaps(messages: list[asyncpg.Record]) -> Iterator[str]:
+    """A line for each session whose messages are not numbered from 1 without a gap."""
     numbers: dict[str, list[int]] = {}
-    for row in rows:
+    for row in messages:
         numbers.setdefault(row["session_id"], []).append(row["seq"])
     for session, seen in numbers.items():
         if sorted(seen) != list(range(1, len(seen) + 1)):
@@ -125,7 +105,7 @@ async def _list_unfound(fleet: Fleet, replica: Replica, entries: list[DrillReque
     async with fleet.open_client(fleet.key, address=replica.address) as http:
         for entry in entries:
             until = monotonic() + FIND_SECONDS
-            while not await is_text_found(http, f"配件 {entry.about} 的保修期", entry.about):
+            while not await _is_found(http, entry.about):
                 if monotonic() > until:
                     unfound.append(f"{replica.address} does not find document {entry.about}")
                     break
@@ -133,5 +113,6 @@ async def _list_unfound(fleet: Fleet, replica: Replica, entries: list[DrillReque
     return unfound
 
 
-def _select_entries(ledger: Ledger, kind: Deed) -> list[DrillRequest]:
-    return [entry for entry in ledger.entries if entry.kind is kind]
+async def _is_found(http: httpx.AsyncClient, part: str) -> bool:
+    response = await http.post("/api/v1/knowledge/search", json={"query": f"配件 {part} 的保修期"})
+    return any(part in item["text"] for item in response.raise_for_status().json()["candidates"])

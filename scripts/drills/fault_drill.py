@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import Any
 from scripts.drills.books import compare_books
 from scripts.drills.faults import FAULTS, Seen
 from scripts.drills.fleet import Fleet, run_fleet
-from scripts.drills.ledger import Deed, Ledger, count_troubles
-from scripts.drills.traffic import ConstantTraffic, run_traffic
+from scripts.drills.ledger import Deed, Ledger
+from scripts.drills.traffic import run_traffic
 
 # Of load alone, before the first fault and after each.
 QUIET_SECONDS = 6.0
@@ -77,47 +78,38 @@ class DrillReport:
 async def run_drill(folder: Path, names: Sequence[str], settings: Mapping[str, str]) -> DrillReport:
     """Causes these faults in turn. Raises ProgramMissing, OSError, KeyError for an unknown fault."""
     faults = {name: FAULTS[name] for name in names}
-    async with run_fleet(folder, SETTINGS | dict(settings)) as servers:
-        async with run_traffic(servers) as load:
+    async with run_fleet(folder, SETTINGS | dict(settings)) as fleet:
+        async with run_traffic(fleet) as ledger:
             await asyncio.sleep(QUIET_SECONDS)
-            lines = [await _run_fault(name, servers, load) for name in faults]
-            seconds = load.client.get_time()
-        acknowledged, books = await compare_books(servers, load.ledger)
-        unanswered = sum(entry.acknowledged is None for entry in load.ledger.entries)
+            lines = [await _run_fault(name, fleet, ledger) for name in faults]
+            seconds = ledger.get_time()
+        acknowledged, books = await compare_books(fleet, ledger)
+        unanswered = sum(entry.acknowledged is None for entry in ledger.entries)
         return DrillReport(lines, seconds, acknowledged, unanswered, books)
 
 
-async def _run_fault(name: str, servers: Fleet, load: ConstantTraffic) -> FaultLine:
-    began = load.client.get_time()
-    seen = await FAULTS[name](servers, load)
-    over = load.client.get_time()
+async def _run_fault(name: str, fleet: Fleet, ledger: Ledger) -> FaultLine:
+    began = ledger.get_time()
+    seen = await FAULTS[name](fleet)
+    over = ledger.get_time()
     since = began if name in CUT_BY else over
     until = over + RECOVERY_SECONDS + QUIET_SECONDS
-    found = load.ledger.measure_recovery(since, Deed)
-    while None in found.values() and load.client.get_time() < until:
+    found = ledger.measure_recovery(since, Deed)
+    while None in found.values() and ledger.get_time() < until:
         await asyncio.sleep(0.1)
-        found = load.ledger.measure_recovery(since, Deed)
+        found = ledger.measure_recovery(since, Deed)
     await asyncio.sleep(QUIET_SECONDS)
-    times = {deed.value: float("inf") if value is None else round(value, 1) for deed, value in found.items()}
-    return _build_line(name, load.ledger, (began, over, load.client.get_time()), times, seen)
-
-
-def _build_line(
-    name: str, ledger: Ledger, window: tuple[float, float, float], recovery: dict[str, float], seen: Seen
-) -> FaultLine:
-    began, over, end = window
-    troubles = ledger.list_troubles(began, end)
+    end = ledger.get_time()
+    troubles = [trouble for entry in ledger.entries for trouble in entry.troubles if began <= trouble.at < end]
     inside = [entry for entry in ledger.list_acknowledged() if began <= entry.began < end]
-    cut = [trouble for trouble in troubles if not trouble.typed and (trouble.status == 0 or trouble.code == "cut")]
-    other = [trouble for trouble in troubles if not trouble.typed and trouble not in cut]
     return FaultLine(
-        name,
-        over - began,
-        recovery,
-        max((entry.seconds for entry in inside), default=0.0),
-        len(inside),
-        count_troubles(trouble for trouble in troubles if trouble.typed),
-        len(cut),
-        [f"{trouble.status} {trouble.code}" for trouble in other],
-        seen,
+        fault=name,
+        held=over - began,
+        recovery={deed.value: float("inf") if value is None else round(value, 1) for deed, value in found.items()},
+        slowest=max((entry.seconds for entry in inside), default=0.0),
+        acknowledged=len(inside),
+        refused=dict(Counter(f"{trouble.status} {trouble.code}" for trouble in troubles if trouble.typed)),
+        cut=sum(trouble.is_cut for trouble in troubles),
+        wrong=[f"{trouble.status} {trouble.code}" for trouble in troubles if not (trouble.typed or trouble.is_cut)],
+        seen=seen,
     )

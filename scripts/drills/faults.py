@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from app.redis.server import open_redis
 from scripts.drills.fleet import Fleet, Replica
-from scripts.drills.traffic import ConstantTraffic, build_question
+from scripts.drills.traffic import build_question
 from scripts.harness.servers import CHAT
 from scripts.scripted_llm import Behaviour
 
@@ -30,10 +30,10 @@ _STEP = 0.1
 
 # Named figures, in seconds where they are numbers.
 Seen = dict[str, float | str]
-Fault = Callable[[Fleet, ConstantTraffic], Awaitable[Seen]]
+Fault = Callable[[Fleet], Awaitable[Seen]]
 
 
-async def stop_leader(fleet: Fleet, load: ConstantTraffic) -> Seen:
+async def stop_leader(fleet: Fleet) -> Seen:
     """`kill -9` for the leader, the worst of them; it is started again once another one leads."""
     name = await _find_leader(fleet)
     victim = next(replica for replica in fleet.replicas if f":{replica.pid}:" in name)
@@ -44,7 +44,7 @@ async def stop_leader(fleet: Fleet, load: ConstantTraffic) -> Seen:
     return found
 
 
-async def start_stopped_replica(fleet: Fleet, load: ConstantTraffic) -> Seen:
+async def start_stopped_replica(fleet: Fleet) -> Seen:
     """Starts the replica that was killed."""
     began = monotonic()
     for replica in fleet.replicas:
@@ -53,7 +53,7 @@ async def start_stopped_replica(fleet: Fleet, load: ConstantTraffic) -> Seen:
     return {"ready": monotonic() - began}
 
 
-async def stop_redis(fleet: Fleet, load: ConstantTraffic) -> Seen:
+async def stop_redis(fleet: Fleet) -> Seen:
     """Stops Redis for AWAY_SECONDS, then waits until all replicas use it again."""
     await fleet.redis.stop()
     await asyncio.sleep(AWAY_SECONDS / 2)
@@ -64,7 +64,7 @@ async def stop_redis(fleet: Fleet, load: ConstantTraffic) -> Seen:
     return {"marked": f"{sum(marked)}/{len(marked)}", "shared_again": back}
 
 
-async def stop_model(fleet: Fleet, load: ConstantTraffic) -> Seen:
+async def stop_model(fleet: Fleet) -> Seen:
     """Away for AWAY_SECONDS; then until every replica answers by it again, whose circuit breakers have to try."""
     await fleet.llm.close()
     await asyncio.sleep(AWAY_SECONDS)
@@ -76,7 +76,7 @@ async def stop_model(fleet: Fleet, load: ConstantTraffic) -> Seen:
     return {"by_model_again": max(back)}
 
 
-async def stop_postgres(fleet: Fleet, load: ConstantTraffic) -> Seen:
+async def stop_postgres(fleet: Fleet) -> Seen:
     """Stops PostgreSQL for AWAY_SECONDS."""
     await fleet.postgres.stop()
     await asyncio.sleep(AWAY_SECONDS)
@@ -84,7 +84,7 @@ async def stop_postgres(fleet: Fleet, load: ConstantTraffic) -> Seen:
     return {}
 
 
-async def fill_queue(fleet: Fleet, load: ConstantTraffic) -> Seen:
+async def fill_queue(fleet: Fleet) -> Seen:
     """A model that is slow, and more customers at once than may wait for it, through one replica."""
     slow = fleet.llm.script
     fleet.llm.script = (Behaviour.STALL_FIRST,)
@@ -157,5 +157,6 @@ async def _is_whole(fleet: Fleet) -> bool:
 async def _is_answered_by_model(fleet: Fleet, replica: Replica) -> bool:
     """Whether a new question is answered by the model there."""
     async with fleet.open_client(fleet.key, address=replica.address) as http:
+        # in words that no cache knows
         response = await http.post(CHAT, json={"message": f"台灯的保修期是多久，我有{token_hex(3)}"})
     return response.status_code == 200 and not response.json()["data"]["degraded"]

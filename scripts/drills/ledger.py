@@ -1,15 +1,22 @@
-"""What clients asked, what they were told, and what of it was acknowledged."""
+"""What clients ask, what they are told, and what of it is acknowledged.
+
+They behave as the documents want them to: they wait as they are told, and send again under the same key.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from time import monotonic
 
 import httpx
 
+# After which a client gives up.
+PATIENCE_SECONDS = 60.0
+# How long it waits where the connection ended.
+CUT_SECONDS = 1.0
 # The statuses that an outage may have.
 TYPED = frozenset({429, 503})
 
@@ -27,6 +34,18 @@ class Deed(StrEnum):
     STAFF = "staff"
 
 
+class StreamFailed(Exception):
+    """A stream that ended without its last event, or with an error; code: of that event."""
+
+    def __init__(self, code: str = "") -> None:
+        super().__init__(code or "cut")
+        self.code = code
+
+
+# One attempt: the id in its acknowledgement. Raises StreamFailed, httpx.HTTPStatusError, httpx.TransportError.
+Send = Callable[[], Awaitable[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """An attempt that was not acknowledged. at: seconds since the start of the load; status: 0 where the connection
@@ -37,6 +56,11 @@ class Trouble:
     status: int
     code: str
     typed: bool
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether nobody said why."""
+        return not self.typed and (self.status == 0 or self.code == "cut")
 
 
 @dataclass(slots=True)
@@ -53,7 +77,6 @@ class DrillRequest:
     tried: float = 0.0
     acknowledged: float | None = None
     told: str = ""
-    degraded: tuple[str, ...] = ()
     troubles: list[Trouble] = field(default_factory=list)
 
     @property
@@ -64,10 +87,15 @@ class DrillRequest:
 
 
 class Ledger:
-    """All entries, in the order in which they began."""
+    """All requests, in the order in which they began."""
 
     def __init__(self) -> None:
         self.entries: list[DrillRequest] = []
+        self._started = monotonic()
+
+    def get_time(self) -> float:
+        """Seconds since the start of the load."""
+        return monotonic() - self._started
 
     def begin(self, kind: Deed, key: str, about: str, now: float) -> DrillRequest:
         """Adds a new entry."""
@@ -75,15 +103,33 @@ class Ledger:
         self.entries.append(entry)
         return entry
 
+    async def send_until_acknowledged(self, kind: Deed, key: str, about: str, send: Send) -> None:
+        """Sends until it is acknowledged, for PATIENCE_SECONDS at most; what is refused untyped is not sent again."""
+        entry = self.begin(kind, key, about, self.get_time())
+        while self.get_time() < entry.began + PATIENCE_SECONDS:
+            entry.tried = at = self.get_time()
+            wait = CUT_SECONDS
+            try:
+                entry.told = await send()
+                entry.acknowledged = self.get_time()
+                return
+            except StreamFailed as error:
+                trouble = Trouble(at, 200, error.code or "cut", typed=bool(error.code))
+            except httpx.TransportError as error:
+                trouble = Trouble(at, 0, type(error).__name__, typed=False)
+            except httpx.HTTPStatusError as error:
+                trouble = read_trouble(error.response, at)
+                wait = float(error.response.headers["Retry-After"]) if trouble.typed else 0.0
+            entry.troubles.append(trouble)
+            if not wait:  # a mistake, which another attempt would only hide
+                return
+            await asyncio.sleep(wait)
+
     def list_acknowledged(self, *kinds: Deed) -> list[DrillRequest]:
         """Acknowledged entries of these kinds, or of all."""
         return [
             entry for entry in self.entries if entry.acknowledged is not None and entry.kind in (kinds or set(Deed))
         ]
-
-    def list_troubles(self, since: float, until: float) -> list[Trouble]:
-        """Troubles between two times, in seconds since the start."""
-        return [trouble for entry in self.entries for trouble in entry.troubles if since <= trouble.at < until]
 
     def measure_recovery(self, since: float, kinds: Iterable[Deed]) -> dict[Deed, float | None]:
         """For each kind, seconds until the first acknowledgement of an attempt that began after `since`."""
@@ -95,20 +141,10 @@ class Ledger:
 
 
 def read_trouble(response: httpx.Response, at: float) -> Trouble:
-    """Describes a response that is no acknowledgement."""
-    code = read_code(response)
-    return Trouble(at, response.status_code, code or response.text[:200], response.status_code in TYPED and bool(code))
-
-
-def read_code(response: httpx.Response) -> str:
-    """The code of the product's error body; empty where the body is another."""
+    """Describes a response that is no acknowledgement. It is typed only with the whole of the product's error body."""
     try:
-        error: Any = response.json()["error"]
-        return str(error["code"]) if error["message"] and error["request_id"] and "details" in error else ""
+        error = response.json()["error"]
+        code = str(error["code"]) if error["message"] and error["request_id"] and "details" in error else ""
     except (ValueError, KeyError, TypeError):
-        return ""
-
-
-def count_troubles(troubles: Iterable[Trouble]) -> dict[str, int]:
-    """How many troubles there were by status and code."""
-    return dict(Counter(f"{trouble.status} {trouble.code}" for trouble in troubles))
+        code = ""
+    return Trouble(at, response.status_code, code or response.text[:200], response.status_code in TYPED and bool(code))

@@ -46,6 +46,7 @@ class Postgres(Program):
         server, self._initdb = find_program("postgres", *binaries[-1:]), find_program("initdb", *binaries[-1:])
         port, self._cluster = find_free_port(), folder / "postgres"
         self.url = f"postgresql+asyncpg://{_OWNER}@{HOST}:{port}/postgres"
+        # no socket in a folder that belongs to the PostgreSQL of this machine
         options = ["-c", f"port={port}", "-c", f"listen_addresses={HOST}", "-c", "unix_socket_directories="]
         command = [server, "-D", str(self._cluster), *options, "-c", "max_connections=200"]
         super().__init__("postgres", command, folder, port, user=_OWNER, end=signal.SIGINT)
@@ -70,17 +71,8 @@ class Redis(Program):
     def __init__(self, folder: Path) -> None:
         port = find_free_port()
         self.url = f"redis://{HOST}:{port}/0"
-        command = [
-            find_program("redis-server"),
-            "--bind",
-            HOST,
-            "--port",
-            str(port),
-            "--save",
-            "",
-            "--appendonly",
-            "no",
-        ]
+        address, nothing_kept = ["--bind", HOST, "--port", str(port)], ["--save", "", "--appendonly", "no"]
+        command = [find_program("redis-server"), *address, *nothing_kept]
         super().__init__("redis", command, folder, port, end=signal.SIGKILL)
 
 

@@ -180,6 +180,7 @@ async def run_flood(flood: Flood) -> AsyncIterator[Counter[str]]:
     """
     counts: Counter[str] = Counter()
     loop = asyncio.get_running_loop()
+    # spawn, because a fork would take along the threads and the event loop of whoever measures
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         await loop.run_in_executor(pool, getpid)  # until the process is there
         sent = loop.run_in_executor(pool, _send_flood, flood)

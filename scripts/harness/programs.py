@@ -36,6 +36,7 @@ def find_free_port() -> int:
 
 def find_program(name: str, *folders: Path) -> str:
     """Where it is: in PATH, in one of the folders, or where Debian keeps servers. Raises ProgramMissing."""
+    # a PATH without the folder of administrators has no nginx
     own = os.pathsep.join([*map(str, folders), "/usr/sbin"])
     found = shutil.which(name, path=own) or shutil.which(name)
     if found is None:
@@ -102,11 +103,12 @@ class Program:
         self._process.send_signal(end or self._end)
         try:
             await asyncio.to_thread(self._process.wait, STOP_SECONDS)
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired:  # one program that hangs must not keep the drill from its end
             self._process.kill()
             await asyncio.to_thread(self._process.wait)
 
     def _open_process(self) -> subprocess.Popen[bytes]:
+        # PostgreSQL does not run as root
         owner = {"user": self._user, "group": pwd.getpwnam(self._user).pw_gid} if self._user else {}
         with self.log.open("ab") as log:
             process: subprocess.Popen[bytes] = subprocess.Popen(

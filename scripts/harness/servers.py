@@ -30,8 +30,10 @@ CHAT, STREAM, COMPLETIONS = "/api/v1/chat", "/api/v1/chat/stream", "/v1/chat/com
 DOCUMENTS = "/api/v1/knowledge/documents"
 # Nothing of the shell that runs this reaches the server: no model, no database, no key.
 _OWN_ALONE = dict.fromkeys(("API_KEY", "LLM_API_KEY", "DATABASE_URL", "CHROMA_URL", "MILVUS_URI"), "")
+# What starts soon and is the same everywhere: no model of vectors, no files of a store, no samples.
 _PLAIN = {"EMBEDDER": "hash", "VECTOR_STORE": "memory", "SAMPLES_ENABLED": "false", "HOST": "127.0.0.1", "PORT": "0"}
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+# Name of a field of Target -> tenant and role of its key.
 _KEYS = {role.value: (DEFAULT_TENANT, role) for role in Role} | {
     "other_client": ("other", Role.CLIENT),
     "other_admin": ("other", Role.ADMIN),
@@ -109,43 +111,29 @@ def run_python(arguments: Sequence[str], folder: Path, variables: Mapping[str, s
 
 
 @contextmanager
-def run_product(data_dir: Path, *, keys: bool = True, learnt: bool = True, **settings: str) -> Iterator[Target]:
+def run_product(data_dir: Path, *, keys: bool = True, **settings: str) -> Iterator[Target]:
     """Runs `python -m app` on a free port, with the hash embedder and without samples unless `settings` says otherwise.
 
     Args:
         data_dir: its DATA_DIR, made where it is missing.
         keys: whether a key of each role is stored; without, every caller on loopback has every role.
-        learnt: whether it is given only once it has learnt its examples, so that nothing else is done behind the first
-            requests; without, as soon as it says where it answers.
         settings: environment variables.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
-    given = asyncio.run(store_keys(get_database_url(data_dir), _KEYS)) if keys else {}
+    given = asyncio.run(_store_keys(data_dir)) if keys else {}
     own = {"DATA_DIR": str(data_dir), "PYTHONPATH": str(ROOT)}
     with run_python(["-m", "app"], data_dir, _OWN_ALONE | _PLAIN | own | settings) as server:
-        if learnt:
-            wait_until("例句没有学完", lambda: not _ask_state(server.address).get("learning", True))
+        # until it has learnt its examples, so that nothing else is done behind the first requests
+        wait_until("例句没有学完", lambda: not _ask_state(server.address).get("learning", True))
         yield Target(server.address, pid=server.pid, data_dir=data_dir, **given)
 
 
-def get_database_url(data_dir: Path) -> str:
-    """Where a server with this DATA_DIR and no DATABASE_URL keeps what it knows."""
-    return Settings.model_construct(data_dir=data_dir).sql_url
-
-
-async def store_keys(url: str, roles: Mapping[str, tuple[str, Role]], origins: Sequence[str] = ()) -> dict[str, str]:
-    """Stores a new key for each name in a database of the product, which is migrated first.
-
-    Args:
-        roles: name -> tenant and role.
-        origins: pages that may use the keys.
-
-    Returns: name -> key.
-    """
-    keys = {name: create_key() for name in roles}
-    async with open_migrated(url) as database:
-        for name, (tenant, role) in roles.items():
-            await KeyRepository(database).create(tenant, role, name, hash_key(keys[name]), origins)
+async def _store_keys(data_dir: Path) -> dict[str, str]:
+    """Stores a new key for each of _KEYS where a server with this DATA_DIR looks for them. Returns: name -> key."""
+    keys = {name: create_key() for name in _KEYS}
+    async with open_migrated(Settings.model_construct(data_dir=data_dir).sql_url) as database:
+        for name, (tenant, role) in _KEYS.items():
+            await KeyRepository(database).create(tenant, role, name, hash_key(keys[name]), ())
     return keys
 
 

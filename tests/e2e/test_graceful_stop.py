@@ -49,7 +49,7 @@ async def stopped_midway(data_dir: Path, llm: ScriptedLLM) -> list[tuple[str, di
         "VERIFY_ENABLED": "false",
         "REWRITE_ENABLED": "false",
     }
-    with run_product(data_dir, keys=False, learnt=True, **settings) as target:
+    with run_product(data_dir, keys=False, **settings) as target:
         async with target.open_client() as http:
             await upload_files(http, FILES)
             async with streaming(http) as events:

@@ -15,8 +15,9 @@ import pytest
 
 from scripts import attack
 from scripts.harness.load import Flood, build_request, post_all, run_flood, send_requests
-from scripts.harness.processes import list_descendants, measure_memory, read_cpu_ticks
+from scripts.harness.processes import measure_memory
 from scripts.harness.servers import Target
+from tests.processes import list_descendants, read_cpu_ticks
 
 PATH = "/api/v1/chat"
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"

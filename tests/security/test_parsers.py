@@ -1,25 +1,31 @@
-"""Points 7 and 11: hostile files, and files that hide text, over HTTP, against a real process with small bounds."""
+"""Points 7 and 11: hostile files over HTTP, against a real process with small bounds."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
 
 import httpx
 import pytest
 
-from scripts.attacks import invisible_text
-from scripts.attacks.hostile_files import build_nested_forms
-from scripts.attacks.parsers import run_attack
-from scripts.harness.processes import list_descendants
 from scripts.harness.servers import DOCUMENTS, Target, run_product
+from scripts.harness.uploads import upload_files
 from tests.acceptance import WHOLE
+from tests.hostile_files import build_nested_forms, list_hostile_files
+from tests.processes import list_descendants, read_cpu_ticks
 
 MEMORY_MB = 192
+# That four workers at once may add to what the server takes, each with what Python itself takes.
+GROWTH_MB = 4 * (MEMORY_MB + 80) + 200
+STEP_SECONDS = 0.25
+UPLOAD_SECONDS = 600.0
 ALL = (
     "嵌套表单.pdf", "双重压缩.pdf", "十六进制压缩.pdf", "文本编码压缩.pdf", "游程压缩.pdf", "字典压缩.pdf",
     "对象流.pdf", "截断.pdf", "空段落.docx", "嵌套表格.docx", "海量样式.docx", "实体.docx", "截断.docx",
@@ -39,18 +45,33 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         yield target
 
 
-@pytest.mark.acceptance(only=True)
-async def test_what_a_document_hides_is_not_told(target: Target) -> None:
-    report = await invisible_text.run_attack(target)
-    assert report.broken == []
-    assert report.cases > 90
-
-
 @pytest.mark.acceptance
 async def test_hostile_files_are_refused_by_name_and_stop_nobody(target: Target) -> None:
-    report = await run_attack(target, scale=16, names=NAMES, most_mb=4 * (MEMORY_MB + 80) + 200)
-    assert report.broken == []
-    assert report.cases == len(NAMES) + 4
+    files, idle = list_hostile_files(scale=16), target.measure_memory()
+    async with target.open_client(target.admin, UPLOAD_SECONDS) as client:
+        sending = [asyncio.create_task(_send_hostile(client, name, files[name])) for name in NAMES]
+        neighbour, peak = await asyncio.gather(
+            _count_neighbours_uploads(target, sending), _measure_peak(target, sending)
+        )
+        wrong = dict(zip(NAMES, await asyncio.gather(*sending), strict=True))
+    assert {name: why for name, why in wrong.items() if why} == {}
+    assert neighbour > 0
+    assert peak - idle < GROWTH_MB
+    assert target.is_alive()
+
+
+async def test_no_worker_computes_for_a_client_that_has_left(target: Target) -> None:
+    many = [("files", (f"断开{number}.pdf", build_nested_forms())) for number in range(20)]
+    async with target.open_client(target.admin, 1.0) as client:
+        with suppress(httpx.TimeoutException):
+            await client.post(DOCUMENTS, files=many)
+    quiet, before = 0, read_cpu_ticks(list_descendants(target.pid))
+    async with asyncio.timeout(30):
+        while quiet < 4:
+            await asyncio.sleep(STEP_SECONDS)
+            now = read_cpu_ticks(list_descendants(target.pid))
+            busy = any(ticks > before.get(pid, 0) + 2 for pid, ticks in now.items())
+            quiet, before = 0 if busy else quiet + 1, now
 
 
 def test_no_worker_outlives_a_killed_server(target: Target) -> None:
@@ -74,3 +95,38 @@ def _assert_gone(workers: list[int]) -> None:
     while any(Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes() for pid in workers):
         assert monotonic() < deadline
         sleep(0.1)
+
+
+async def _send_hostile(client: httpx.AsyncClient, name: str, make: Callable[[], bytes]) -> str:
+    """Uploads a file. Returns what went wrong; empty where it was refused by name, or taken."""
+    try:
+        (file,) = await upload_files(client, [(name, await asyncio.to_thread(make))])
+    except httpx.HTTPStatusError as error:
+        response = error.response
+        named = name in response.json()["error"]["message"]
+        return "" if named and 400 <= response.status_code < 500 else f"{response.status_code} {response.text[:200]}"
+    failed = file["status"] != "ready"
+    return str(file) if failed and name not in (file["error"] or {"message": ""})["message"] else ""
+
+
+async def _count_neighbours_uploads(target: Target, sending: Sequence[asyncio.Task[str]]) -> int:
+    """Uploads of another tenant that were taken while hostile files were still being read."""
+    taken = 0
+    async with target.open_client(target.other_admin, UPLOAD_SECONDS) as client:
+        for number in count():
+            file = (f"邻居{number}.md", f"# 说明{number}\n\n签收后七天内可以退货。".encode())
+            (report,) = await upload_files(client, [file])
+            if all(task.done() for task in sending):
+                return taken
+            taken += report["status"] == "ready"
+            await asyncio.sleep(STEP_SECONDS)
+    raise AssertionError
+
+
+async def _measure_peak(target: Target, sending: Sequence[asyncio.Task[str]]) -> float:
+    """Largest resident memory in MB until all are sent."""
+    peak = 0.0
+    while not all(task.done() for task in sending):
+        peak = max(peak, target.measure_memory())
+        await asyncio.sleep(STEP_SECONDS)
+    return peak

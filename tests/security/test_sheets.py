@@ -11,9 +11,9 @@ from time import monotonic
 import httpx
 import pytest
 
-from scripts.attacks.hostile_files import build_xlsx
-from scripts.harness.processes import list_descendants, measure_own_share, read_cpu_ticks
 from scripts.harness.servers import DOCUMENTS, Target, run_product
+from tests.hostile_files import build_xlsx
+from tests.processes import list_descendants, measure_own_share, read_cpu_ticks
 
 # About 100 KB, for which openpyxl takes more than a minute and a gigabyte.
 FONTS = build_xlsx("", f"<fonts>{'<font/>' * 2_700_000}</fonts>")

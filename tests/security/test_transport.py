@@ -30,10 +30,10 @@ def test_it_has_a_key_of_each_role_and_is_measured(target: Target) -> None:
     assert target.measure_memory() > 50
 
 
-async def test_bodies_are_bounded_in_bytes_time_and_depth_and_read_for_nobody(target: Target) -> None:
+async def test_bodies_are_bounded_in_bytes_and_time_and_read_for_nobody(target: Target) -> None:
     before = target.measure_memory()
     report = await bodies.run_attack(target, megabytes=48, patience=PATIENCE)
-    assert report.broken == [] and report.cases > 150
+    assert report.broken == [] and report.cases > 40
     assert target.measure_memory() - before < 200
 
 

@@ -28,9 +28,17 @@ from agents.business.sql_writer import SqlWriter
 from agents.errors import BusinessUnavailable
 from agents.types import Outcome, RowSource
 from knowledge.errors import InvalidConfiguration
-from scripts.attacks.company_tools import CLAIMS, DESCRIPTION
-from scripts.attacks.hostile_mcp import INJECTION, SECRET, TOOL, TRICKS, build_coupon, run_hostile_server
 from scripts.scripted_llm import CallTools
+from tests.agents.business.hostile_mcp import (
+    CLAIMS,
+    DESCRIPTION,
+    INJECTION,
+    SECRET,
+    TOOL,
+    TRICKS,
+    build_coupon,
+    run_hostile_server,
+)
 from tests.agents.business.shop import CALLER, SHOP, TODAY, NoQueries, Twins, twins
 from tests.agents.business.test_agent import answer_of, asking
 from tests.agents.models import Scripted, scripted

@@ -10,7 +10,7 @@ from jieba import finalseg, posseg
 
 from agents.understanding.parts_of_speech import tag_words
 from knowledge.segmentation import find_likeliest_states
-from scripts.attacks.long_messages import FAMILIES
+from tests.long_messages import FAMILIES
 
 _USUAL = ("查一下张三的订单", "我上个月买的耳机发货了吗", "帮我看看李晓明名下有几张优惠券", "訂單什麼時候發貨")
 

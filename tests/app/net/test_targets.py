@@ -36,6 +36,44 @@ PRIVATE = [
     "http://0x7f.1/",
     "http://127.1/",
 ]
+# Other spellings of such addresses, those inside IPv6 ones, and names that stay in a network.
+ODD_IPV4 = (
+    *("0x7f000001", "017700000001", "0", "10.1", "127.0.0.1.", "4294967295", "192.88.99.1", "192.0.0.192"),
+    *("127。0。0。1", "%31%32%37.0.0.1", "１２７.0.0.1", "0177.0.0.1"),
+)
+ODD_IPV6 = (
+    *("::", "fec0::1", "ff02::1", "100::1", "5f00::1", "3fff::1", "2001:db8::1", "::ffff:10.0.0.8", "::127.0.0.1"),
+    *("::10.0.0.8", "::ffff:0:127.0.0.1", "64:ff9b::a00:8", "64:ff9b:1::7f00:1", "64:ff9b:1:ffff::808:808"),
+    *("2002:a00:8::1", "2001:0:7f00:1::", "2001:0:808:808::80ff:fffe", "2001:4860::5efe:7f00:1"),
+    *("2001:4860::200:5efe:a00:8", "::ffff:127.0.0.1%25eth0"),
+)
+ODD_NAMES = (
+    "a.localhost",
+    "router.home.arpa",
+    "a..b",
+    "xn--",
+    "xn--a",
+    "xn--zzzzzzzz9999",
+    f"{'a' * 64}.com",
+    "\u200b",
+)
+BROKEN = (
+    *("http://exa mple.com/", "http://[::1/x", "http://[v1.x]/x", "http:///x", "http://example.com:99999/"),
+    *("http://example.com:0/", "https://93.184.216.34:22/"),
+)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(f"http://{host}/x" for host in (*ODD_IPV4, *ODD_NAMES)),
+        *(f"http://[{host}]/x" for host in ODD_IPV6),
+        *BROKEN,
+    ],
+)
+def test_no_spelling_leads_inside(url: str) -> None:
+    with pytest.raises(Forbidden):
+        check_url(url, PUBLIC)
 
 
 @pytest.mark.parametrize("url", [*PRIVATE, "ftp://example.com/", "http://", "https://me:pw@example.com/", "nonsense"])

@@ -7,8 +7,8 @@ import pytest
 from knowledge.parsing.colours import blend_colours, is_indistinct, read_colour
 from knowledge.parsing.css import read_declarations, read_rules
 from knowledge.parsing.registry import parse
-from scripts.attacks.hostile_files import build_docx, build_pdf, build_stream
-from scripts.attacks.invisible_files import generate_invisible_files
+from tests.hostile_files import build_docx, build_pdf, build_stream
+from tests.knowledge.parsing.invisible_files import generate_invisible_files
 
 SHOWN, HIDDEN = "退货运费由买家承担。", "暗语价格只要九块九。"
 FILES = dict(generate_invisible_files(SHOWN, HIDDEN))

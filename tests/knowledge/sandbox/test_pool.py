@@ -19,8 +19,8 @@ from knowledge.parsing.limits import ParsingLimits
 from knowledge.sandbox import process
 from knowledge.sandbox.pool import Sandbox, SandboxOptions
 from knowledge.sheets import SheetOptions, read_sheet
-from scripts.attacks.hostile_files import build_nested_forms, build_xlsx
 from tests.contracts.test_parser_contract import SAMPLES
+from tests.hostile_files import build_nested_forms, build_xlsx
 from tests.sheets import build_workbook
 
 OPTIONS = ChunkOptions()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
-from scripts.attacks.hostile_files import build_docx, build_font, build_page, build_stream
-from scripts.attacks.payloads import load_payloads
+import yaml
 
-_PAYLOADS = load_payloads("invisible_text")
+from tests.hostile_files import build_docx, build_font, build_page, build_stream
+
+_PAYLOADS = yaml.safe_load(Path(__file__).with_name("invisible_text.yaml").read_text("utf-8"))
 _TAGS = 0xE0000
 
 
