@@ -12,7 +12,7 @@ from knowledge.blocks import Block, BlockKind
 from knowledge.errors import HostileDocument
 from knowledge.parsing.definitions import build_bold_line, build_definition, build_entry
 from knowledge.parsing.html_visibility import remove_invisible
-from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS, Run, get_tag, list_children
+from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS, Run, get_tag
 from knowledge.parsing.markup_tables import list_outermost_tables, read_grid
 from knowledge.parsing.notes import find_label_of_classes
 from knowledge.parsing.pieces import AskedEntry, Box, Heading, ParsedTable, Piece, TextPiece, Title
@@ -81,7 +81,7 @@ class _TreeReader:
     def walk(self, parent: LexborNode, level: int = 0) -> Iterator[Piece]:
         """Yields the pieces of the children. `level`: of a list that begins here."""
         run = Run()
-        for node in list_children(parent):
+        for node in parent.iter(include_text=True):
             tag = node.tag or ""
             if tag in self._skipped or node.mem_id in self._taken:
                 continue
@@ -111,7 +111,7 @@ class _TreeReader:
         elif classes == "footnote" and "data-mark" in node.attributes:
             text = self._read_flat(node)
             yield TextPiece(f"[{node.attributes['data-mark']}] {text}", kind=BlockKind.FOOTNOTE)
-        elif classes == "formula" and all(child.is_text_node for child in list_children(node)):
+        elif classes == "formula" and all(child.is_text_node for child in node.iter(include_text=True)):
             yield TextPiece(node.text().strip(), kind=BlockKind.FORMULA)
         elif (label := self._find_label(node, tag, classes)) is not None:
             yield from self._read_box(BlockKind.NOTE, node, label)
@@ -155,7 +155,7 @@ class _TreeReader:
 
     def _read_details(self, node: LexborNode) -> Iterator[Piece]:
         """Yields what a click unfolds: an entry if the line to click is a question."""
-        summary = next((child for child in list_children(node) if child.tag == "summary"), None)
+        summary = next((child for child in node.iter() if child.tag == "summary"), None)
         question = ""
         if summary is not None:
             question = " ".join(self._read_flat(summary).split())
@@ -188,9 +188,9 @@ class _TreeReader:
         """Yields items with their visible markers; other contents of an item are one level deeper."""
         number = _read_number(node, "start", 1)
         mark = node.attributes.get("data-mark") or ""
-        for item in list_children(node):
+        for item in node.iter():
             if item.tag != "li":
-                if item.is_element_node and item.tag not in self._skipped:
+                if item.tag not in self._skipped:
                     yield from self._read_block(item, item.tag or "")
                 continue
             number = _read_number(item, "value", number)
@@ -230,7 +230,7 @@ class _TreeReader:
         if code is not None:
             yield from self._read_block(code, "pre")
             return
-        caption = next((child for child in list_children(table) if child.tag == "caption"), None)
+        caption = next((child for child in table.iter() if child.tag == "caption"), None)
         grid = read_grid(table, self._read_cell)
         title = "" if caption is None else " ".join(self._read_flat(caption).split())
         if grid.named:
@@ -295,10 +295,10 @@ def _add_marker(marker: str, text: TextPiece, level: int) -> TextPiece:
 
 def _list_parts(node: LexborNode) -> Iterator[LexborNode]:
     """Yields terms and definitions, also those within a <div>."""
-    for child in list_children(node):
+    for child in node.iter():
         if child.tag == "div" and child.css_first("dt, dd") is not None:
             yield from _list_parts(child)
-        elif child.is_element_node:
+        else:
             yield child
 
 
@@ -321,7 +321,7 @@ def _read_code(node: LexborNode) -> str:
         return "\n"
     if node.tag in UNREAD_TAGS or not _GUTTERS.isdisjoint((node.attributes.get("class") or "").split()):
         return ""
-    parts = list(list_children(node))
+    parts = list(node.iter(include_text=True))
     lines = node.tag == "pre" and sum(part.tag == "code" for part in parts) > 1  # one <code> a line
     return ("\n" if lines else "").join(_read_code(part) for part in parts if not lines or part.tag == "code")
 

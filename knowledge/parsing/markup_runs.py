@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborNode
@@ -80,7 +80,7 @@ class Run:
             return self._read_picture(node)
         if node.tag in ("math", "mjx-container") or not _FORMULA_CLASSES.isdisjoint(_list_classes(node)):
             return self._read_formula(node)
-        parts = [self._read_node(child) for child in list_children(node)]
+        parts = [self._read_node(child) for child in node.iter(include_text=True)]
         plain, markdown = ("".join(part) for part in zip(*parts, strict=True)) if parts else ("", "")
         return plain, self._wrap_markdown(node, plain, markdown)
 
@@ -131,12 +131,15 @@ def read_formula_text(node: LexborNode) -> str:
     return " ".join((node if source is None else source).text().split())
 
 
-def list_children(node: LexborNode) -> Iterator[LexborNode]:
-    """Yields the elements and texts directly below a node."""
-    child = node.first_child
-    while child is not None:
-        yield child
-        child = child.next
+def list_texts(root: LexborNode, skipped: Collection[str]) -> Iterator[str]:
+    """Yields the texts below a node without white space, but none of elements with the `skipped` tags."""
+    waiting = [root]
+    while waiting:
+        for child in waiting.pop().iter(include_text=True):
+            if child.is_element_node and child.tag not in skipped:
+                waiting.append(child)
+            elif child.is_text_node:
+                yield "".join((child.text_content or "").split())
 
 
 def get_tag(node: LexborNode) -> str:
