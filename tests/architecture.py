@@ -63,7 +63,12 @@ READS_FILES: Mapping[str, tuple[str, ...]] = {
     "knowledge.ingest.TrustingReader": (),
     "knowledge.parsing.attachment.inspect_attachment": READERS,
     "knowledge.parsing.links.read_page_links": READERS,
-    "knowledge.parsing.registry.parse": ("knowledge/extraction.py", "knowledge/evaluation/dataset.py", "scripts/"),
+    "knowledge.parsing.registry.parse": (
+        "knowledge/extraction.py",
+        "knowledge/parsing/eml.py",
+        "knowledge/evaluation/dataset.py",
+        "scripts/",
+    ),
     "knowledge.extraction.read_document": (*READERS, "scripts/"),
     "knowledge.sheets.read_sheet": READERS,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import MIMEPart
 from pathlib import PurePath
@@ -12,10 +12,8 @@ from knowledge.errors import BrokenDocument, EmptyDocument, InvalidDocument, Sca
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.pieces import Enclosed, Piece, TextPiece, Title
+from knowledge.parsing.registry import parse
 from knowledge.types import Notice, NoticeCode, ParsedDocument
-
-# Reads an attachment by its name, within the limits of the mail. Raises InvalidDocument.
-Parse = Callable[[str, bytes, SourceFile], ParsedDocument]
 
 _HEADERS = {"from": "发件人", "to": "收件人", "date": "日期"}
 # One of these stands in every mail.
@@ -28,13 +26,7 @@ _QUOTED = re.compile(r"^(?:> ?)+", re.MULTILINE)
 
 
 class EmlParser(Parser):
-    """The title is the subject. An attachment that cannot be read is named and does not stop the mail.
-
-    parse: for the body and the attachments, which are files of other formats.
-    """
-
-    def __init__(self, parse: Parse) -> None:
-        self._parse = parse
+    """The title is the subject. An attachment that cannot be read is named and does not stop the mail."""
 
     def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         message = message_from_bytes(source.content, policy=policy.default)
@@ -63,7 +55,7 @@ class EmlParser(Parser):
         if not html:
             text = _QUOTED.sub("", _SIGNATURE.split(text)[0])
         try:
-            return self._parse("正文.html" if html else "正文.txt", text.encode(), source)
+            return _read_part("正文.html" if html else "正文.txt", text.encode(), source)
         except EmptyDocument:
             return None
 
@@ -82,11 +74,20 @@ class EmlParser(Parser):
         if not name or shown:  # pictures between the lines, logos of signatures
             return
         try:
-            yield Enclosed(name, self._parse(name, _read_bytes(part), source))
+            yield Enclosed(name, _read_part(name, _read_bytes(part), source))
         except ScannedDocument:
             yield Notice(NoticeCode.PAGES_WITHOUT_TEXT, f"附件《{name}》只有图片、没有文字，内容没有入库")
         except InvalidDocument as error:
             yield Notice(NoticeCode.PARTS_NOT_READ, f"附件没有读取：{error}")
+
+
+def _read_part(name: str, content: bytes, mail: SourceFile) -> ParsedDocument:
+    """Reads the body or an attachment, a file of another format, within the limits of the mail.
+
+    Raises:
+        InvalidDocument: By its subclasses.
+    """
+    return parse(name, content, mail.limits, recogniser=mail.recogniser)
 
 
 def _read_header(message: MIMEPart, name: str) -> str:
