@@ -78,7 +78,7 @@ READ_NOTHING = tuple(
     for name in ("decoding", "faq_columns", "legacy", "limits", "links", "office_kinds", "registry")
 )
 # Named by a registry only to compose it with a provider.
-SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})
+SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local", "knowledge.stores.remote"})
 MEDIAN_LINES = 150
 # Places and registries that belong to a machine and not to the project.
 FOREIGN_WORDS = re.compile(
