@@ -225,7 +225,9 @@ RULES: tuple[Rule, ...] = (
 
 
 def sibling_imports(modules: Mapping[str, Module]) -> Iterator[str]:
-    """A provider never imports another provider of its kind. modules: by dotted name."""
+    """A provider, which a registry imports or names as "module:Class", never imports another one of its kind.
+    modules: by dotted name.
+    """
     for registry in (module for name, module in modules.items() if name.endswith(".registry")):
         folder = registry.name.removesuffix("registry")
         providers = {
@@ -236,6 +238,9 @@ def sibling_imports(modules: Mapping[str, Module]) -> Iterator[str]:
             for name in _imported(statement)
             if name in modules and name.startswith(folder) and name not in SHARED_BY_PROVIDERS
         }
+        texts = (node.value for node in ast.walk(registry.tree) if isinstance(node, ast.Constant))
+        places = (folder + text.partition(":")[0] for text in texts if isinstance(text, str) and ":" in text)
+        providers |= modules.keys() & set(places)
         for provider in sorted(providers):
             for name in sorted(modules[provider].imports & (providers - {provider})):
                 yield f"{provider} imports its sibling {name}"
