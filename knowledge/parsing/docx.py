@@ -10,7 +10,7 @@ from typing import Any
 
 import docx
 
-from knowledge.blocks import BlockKind
+from knowledge.blocks import Block, BlockKind
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.docx_blocks import join_blocks
@@ -23,7 +23,7 @@ from knowledge.parsing.docx_text import Line, TextReader
 from knowledge.parsing.docx_visibility import Visibility
 from knowledge.parsing.notes import find_label_of_classes
 from knowledge.parsing.omissions import Omissions, OmittedPart
-from knowledge.parsing.pieces import Heading, Piece, TextPiece, Title, add_marker, build_item, build_picture
+from knowledge.parsing.pieces import Heading, Piece, Title, add_marker, build_item, build_picture
 
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
 _CONTENTS = re.compile(r"(?:toc|目录)\s*\d", re.IGNORECASE)
@@ -123,12 +123,12 @@ class _BodyReader:
         elif kind is BlockKind.NOTE:
             label = _find_note_label(name) or "note"
         if kind is BlockKind.CODE:
-            yield TextPiece(line.text.rstrip(), kind=kind)
+            yield Block(line.text.rstrip(), kind=kind)
             return
         marker = number.marker if number else ""
         if not text:
             if marker and self._cells:  # a column of numbers
-                yield TextPiece(marker)
+                yield Block(marker)
             return
         if level := _HEADING.fullmatch(name):
             yield Heading(int(level.group(1)), _add_number(marker, _remove_note_marks(line, text)))
@@ -138,7 +138,7 @@ class _BodyReader:
         elif number and marker:
             yield build_item(marker, text, number.level)
         else:
-            yield TextPiece(text, kind=BlockKind.FORMULA if line.is_formula else kind, label=label)
+            yield Block(text, kind=BlockKind.FORMULA if line.is_formula else kind, label=label)
 
     def _read_anchored(self, line: Line, level: int) -> Iterator[Piece]:
         """Yields what a paragraph refers to or contains: pictures, text boxes, notes. `level` is that of the list
@@ -152,7 +152,7 @@ class _BodyReader:
             self._counters = counters
         for note in line.notes:
             text = self._texts.read_note(note)
-            yield TextPiece(f"{note.mark} {text}", kind=BlockKind.FOOTNOTE, level=level, marker=note.mark)
+            yield Block(f"{note.mark} {text}", kind=BlockKind.FOOTNOTE, level=level, marker=note.mark)
 
     def _get_number(self, element: Any, style: Any, line: Line) -> Number | None:
         """Returns the number that Word counts for a paragraph; hidden and wholly deleted paragraphs have none."""

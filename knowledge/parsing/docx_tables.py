@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
-from knowledge.blocks import BlockKind
+from knowledge.blocks import Block, BlockKind
 from knowledge.parsing.docx_properties import find_property, qn, read_value
 from knowledge.parsing.merged_cells import Across, fill_across
-from knowledge.parsing.pieces import AskedEntry, Box, Enclosed, Heading, ParsedTable, Piece, TextPiece, Title
+from knowledge.parsing.pieces import AskedEntry, Box, Enclosed, Heading, ParsedTable, Piece, Title
 from knowledge.types import Notice
 
 _TR, _TC = qn("w:tr"), qn("w:tc")
@@ -72,7 +72,7 @@ def _read_cell_text(cell: Any, cells: _Cells, line: list[str], content: Content)
             case ParsedTable():
                 named = not piece.caption and len(label) <= _MAX_LABEL
                 cells.after.append(replace(piece, caption=label) if named else piece)
-            case TextPiece(kind=kind) if kind in _APART:
+            case Block(kind=kind) if kind in _APART:
                 cells.after.append(piece)
             case _:
                 lines.extend(_list_lines(piece))
@@ -81,7 +81,7 @@ def _read_cell_text(cell: Any, cells: _Cells, line: list[str], content: Content)
 
 def _list_lines(piece: Piece) -> Iterator[str]:
     match piece:
-        case Title(text) | Heading(_, text) | TextPiece(text):
+        case Title(text) | Heading(_, text) | Block(text):
             yield text
         case Box(pieces=pieces):
             for inner in pieces:

@@ -8,10 +8,11 @@ from email import message_from_bytes, policy
 from email.message import MIMEPart
 from pathlib import PurePath
 
+from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument, EmptyDocument, InvalidDocument, ScannedDocument
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.pieces import Enclosed, Piece, TextPiece, Title
+from knowledge.parsing.pieces import Enclosed, Piece, Title
 from knowledge.parsing.registry import parse
 from knowledge.types import Notice, NoticeCode, ParsedDocument
 
@@ -42,7 +43,7 @@ class EmlParser(Parser):
         body = message.get_body(("html", "plain"))
         found = self._read_body(source, body) if body is not None else None
         if lines and (found or depth or attached):
-            yield TextPiece("；".join(lines))
+            yield Block("；".join(lines))
         if found:
             yield Enclosed("", found)
         for part in attached:
@@ -66,7 +67,7 @@ class EmlParser(Parser):
                 yield Notice(NoticeCode.PARTS_NOT_READ, f"转发套得过深的邮件没有读取：只读 {_MAX_DEPTH} 层")
             elif isinstance(inner, MIMEPart):
                 subject = _read_header(inner, "subject")
-                yield TextPiece(f"转发的邮件：{subject}") if subject else TextPiece("转发的邮件")
+                yield Block(f"转发的邮件：{subject}") if subject else Block("转发的邮件")
                 yield from self._read_mail(source, inner, depth + 1)
             return
         name = PurePath((part.get_filename() or "").replace("\\", "/")).name

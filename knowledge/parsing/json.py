@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument
 from knowledge.parsing import faq_columns
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece
 
 # Characters; a record with a longer text is a section and not a row.
 _LONG = 100
@@ -67,7 +68,7 @@ def _read_value(value: Any, level: int) -> Iterator[Piece]:
             yield from _read_list(value, level)
         case _:
             if text := _format_scalar(value):
-                yield TextPiece(text)
+                yield Block(text)
 
 
 def _read_list(values: Sequence[Any], level: int) -> Iterator[Piece]:
@@ -95,9 +96,9 @@ def _read_object(record: Record, level: int) -> Iterator[Piece]:
     for name, value in record.items():
         if _is_plain(value):
             if text := _format_cell(value):
-                yield TextPiece(f"{name}：{text}")
+                yield Block(f"{name}：{text}")
         elif level >= _FIRST_LEVEL + _MAX_DEPTH:
-            yield TextPiece(f"{name}：{json.dumps(value, ensure_ascii=False)}")
+            yield Block(f"{name}：{json.dumps(value, ensure_ascii=False)}")
         elif value:
             yield Heading(level, name)
             yield from _read_value(value, level + 1)

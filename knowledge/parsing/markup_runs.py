@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborNode
 
-from knowledge.blocks import BlockKind
+from knowledge.blocks import Block, BlockKind
 from knowledge.parsing.characters import remove_unseen
-from knowledge.parsing.pieces import TextPiece
 
 # fmt: off
 INLINE_TAGS = {
@@ -52,7 +51,7 @@ class Run:
         self._plain.append(plain)
         self._markdown.append(markdown)
 
-    def flush(self) -> Iterator[TextPiece]:
+    def flush(self) -> Iterator[Block]:
         """Yields the run as one text if it is not empty, and empties it. A picture or a formula alone is a block of
         its kind.
         """
@@ -62,7 +61,7 @@ class Run:
         markdown = _normalize_lines("".join(self._markdown)) if self._marked else ""
         kind = next(iter(self._kinds)) if len(self._kinds) == 1 else BlockKind.PARAGRAPH
         if text:
-            yield TextPiece(text, kind=kind, markdown=remove_unseen(_escape_starts(markdown)))
+            yield Block(text, kind=kind, markdown=remove_unseen(_escape_starts(markdown)))
         self._plain, self._markdown, self._kinds, self._marked = [], [], set(), False
 
     def _read_node(self, node: LexborNode) -> tuple[str, str]:
