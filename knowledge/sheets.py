@@ -108,7 +108,9 @@ def read_sheet(
             return _read_first_with_header(name, _read_xlsx(name, content, width), options)
         text = decode(name, content)
         delimiter = _find_delimiter(text)
-        sheet = _read_first_with_header(name, [_read_csv(text, delimiter)], options)
+        sheet = _read_first_with_header(
+            name, [enumerate(csv.reader(io.StringIO(text), delimiter=delimiter), 1)], options
+        )
         return replace(sheet, delimiter=delimiter)
     except (KnowledgeError, MemoryError):
         raise
@@ -181,10 +183,6 @@ def _find_delimiter(text: str) -> str:
     return find_delimiter(
         next((line for line in chain([first], lines) if any(sign in line for sign in DELIMITERS)), first)
     )
-
-
-def _read_csv(text: str, delimiter: str) -> Rows:
-    yield from enumerate(csv.reader(io.StringIO(text), delimiter=delimiter), 1)
 
 
 def _read_xlsx(name: str, content: bytes, width: int) -> Iterator[Rows]:

@@ -101,7 +101,7 @@ class _BodyReader:
         self._cells -= 1
 
     def _read_paragraph(self, element: Any) -> Iterator[Piece]:
-        style = self._get_style(element)
+        style = self._styles.get(read_value(element, "w:pPr", "w:pStyle") or "", self._default)
         name = (style.name or "").strip() if style is not None else ""
         line = self._texts.read(element)
         number = self._get_number(element, style, line)
@@ -160,9 +160,6 @@ class _BodyReader:
         if mark is not None and not line.text.strip() and any(mark.find(qn(tag)) is not None for tag in _GONE):
             return None
         return self._numbering.count_paragraph(element, style.style_id if style is not None else "", self._counters)
-
-    def _get_style(self, element: Any) -> Any:
-        return self._styles.get(read_value(element, "w:pPr", "w:pStyle") or "", self._default)
 
     def _get_kind(self, style: Any) -> BlockKind:
         identifier = style.style_id if style is not None else ""

@@ -78,7 +78,7 @@ def _read_list(values: Sequence[Any], level: int) -> Iterator[Piece]:
             yield from _read_value(value, level)
         return
     names = list(dict.fromkeys(name for record in records for name in record))
-    if all(map(_is_flat, records)) and (_has_faq_columns(names) or all(map(_is_short, records))):
+    if all(map(_is_flat, records)) and (faq_columns.find_by_name(names) or all(map(_is_short, records))):
         yield ParsedTable([names, *([_format_cell(record.get(name)) for name in names] for record in records)], 1)
         return
     label = _choose_label(names, records)
@@ -112,10 +112,6 @@ def _choose_label(names: Sequence[str], records: Sequence[Record]) -> str:
         if telling and len(set(cells)) == len(cells):
             return name
     return ""
-
-
-def _has_faq_columns(names: Sequence[str]) -> bool:
-    return faq_columns.find_by_name(names) is not None
 
 
 def _is_flat(record: Record) -> bool:
