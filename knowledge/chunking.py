@@ -190,14 +190,12 @@ def _join_sections(first: _Section, second: _Section, merged: bool) -> _Section 
 class _Unit:
     """The smallest text that packing moves: a sentence, or a part of an over-long one.
 
-    opens_block: it begins a new line of the chunk; anchor: an overlap may begin here; whole: it is not a part of a
-    sentence.
+    anchor: an overlap may begin here; whole: it is not a part of a sentence.
     """
 
     text: str
     size: int
     block: Block
-    opens_block: bool
     anchor: bool
     whole: bool
 
@@ -247,12 +245,12 @@ def _count_units(units: Sequence[_Unit]) -> int:
 
 def _split_units(block: Block, bounds: _Bounds) -> Iterator[_Unit]:
     """Yields the sentences of a block, each as a unit, over-long ones in parts."""
-    opens_block = anchor = True
+    anchor = True
     for sentence in _split_at(block.text, _SENTENCE, keep=_LIST_NUMBER):
         parts = _split_sentence(sentence, bounds)
         for part in parts:
-            yield _Unit(part, bounds.measure.count_units(part), block, opens_block, anchor, len(parts) == 1)
-            opens_block = anchor = False
+            yield _Unit(part, bounds.measure.count_units(part), block, anchor, len(parts) == 1)
+            anchor = False
         anchor = bool(_SENTENCE_OF_OVERLAP.search(sentence))
 
 

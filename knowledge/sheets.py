@@ -11,10 +11,8 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Any
 
 from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, KnowledgeError
-from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import SourceFile
 from knowledge.parsing.csv import DELIMITERS, find_delimiter
 from knowledge.parsing.decoding import decode
@@ -110,7 +108,9 @@ def read_sheet(
             return _read_first_with_header(name, _read_xlsx(name, content, width), options)
         text = decode(name, content)
         delimiter = _find_delimiter(text)
-        sheet = _read_first_with_header(name, [_read_csv(text, delimiter)], options)
+        sheet = _read_first_with_header(
+            name, [enumerate(csv.reader(io.StringIO(text), delimiter=delimiter), 1)], options
+        )
         return replace(sheet, delimiter=delimiter)
     except (KnowledgeError, MemoryError):
         raise
@@ -185,31 +185,16 @@ def _find_delimiter(text: str) -> str:
     )
 
 
-def _read_csv(text: str, delimiter: str) -> Rows:
-    yield from enumerate(csv.reader(io.StringIO(text), delimiter=delimiter), 1)
-
-
 def _read_xlsx(name: str, content: bytes, width: int) -> Iterator[Rows]:
     """Yields the rows of each visible sheet."""
-    import openpyxl
+    from knowledge.parsing.xlsx import format_cell, open_sheets
 
     limits = ParsingLimits(max_unpacked_bytes=_UNPACKED_BYTES, max_archive_entries=_ENTRIES)
-    check_archive(SourceFile(name, content, limits))
-    book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
-    try:
-        for sheet in book.worksheets:
-            if sheet.sheet_state == "visible":
-                sheet.reset_dimensions()  # what the file declares may be wrong or huge
-                yield _read_cells(sheet, width)
-    finally:
-        book.close()
-
-
-def _read_cells(sheet: Any, width: int) -> Rows:
-    from knowledge.parsing.xlsx import format_cell
-
-    for number, row in enumerate(sheet.iter_rows(max_col=width), 1):
-        yield number, [format_cell(cell) for cell in row]
+    for sheet in open_sheets(SourceFile(name, content, limits)):
+        yield (
+            (number, [format_cell(cell) for cell in row])
+            for number, row in enumerate(sheet.iter_rows(max_col=width), 1)
+        )
 
 
 def _clean_cell(cell: str) -> str:

@@ -63,7 +63,12 @@ READS_FILES: Mapping[str, tuple[str, ...]] = {
     "knowledge.ingest.TrustingReader": (),
     "knowledge.parsing.attachment.inspect_attachment": READERS,
     "knowledge.parsing.links.read_page_links": READERS,
-    "knowledge.parsing.registry.parse": ("knowledge/extraction.py", "knowledge/evaluation/dataset.py", "scripts/"),
+    "knowledge.parsing.registry.parse": (
+        "knowledge/extraction.py",
+        "knowledge/parsing/eml.py",
+        "knowledge/evaluation/dataset.py",
+        "scripts/",
+    ),
     "knowledge.extraction.read_document": (*READERS, "scripts/"),
     "knowledge.sheets.read_sheet": READERS,
 }
@@ -73,7 +78,7 @@ READ_NOTHING = tuple(
     for name in ("decoding", "faq_columns", "legacy", "limits", "links", "office_kinds", "registry")
 )
 # Named by a registry only to compose it with a provider.
-SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})
+SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local", "knowledge.stores.remote"})
 MEDIAN_LINES = 150
 # Places and registries that belong to a machine and not to the project.
 FOREIGN_WORDS = re.compile(
@@ -220,7 +225,9 @@ RULES: tuple[Rule, ...] = (
 
 
 def sibling_imports(modules: Mapping[str, Module]) -> Iterator[str]:
-    """A provider never imports another provider of its kind. modules: by dotted name."""
+    """A provider, which a registry imports or names as "module:Class", never imports another one of its kind.
+    modules: by dotted name.
+    """
     for registry in (module for name, module in modules.items() if name.endswith(".registry")):
         folder = registry.name.removesuffix("registry")
         providers = {
@@ -231,6 +238,9 @@ def sibling_imports(modules: Mapping[str, Module]) -> Iterator[str]:
             for name in _imported(statement)
             if name in modules and name.startswith(folder) and name not in SHARED_BY_PROVIDERS
         }
+        texts = (node.value for node in ast.walk(registry.tree) if isinstance(node, ast.Constant))
+        places = (folder + text.partition(":")[0] for text in texts if isinstance(text, str) and ":" in text)
+        providers |= modules.keys() & set(places)
         for provider in sorted(providers):
             for name in sorted(modules[provider].imports & (providers - {provider})):
                 yield f"{provider} imports its sibling {name}"

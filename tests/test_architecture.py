@@ -222,8 +222,14 @@ def test_what_is_allowed_passes(path: str, source: str) -> None:
     assert [found for rule in RULES for found in rule(Module(path, source))] == []
 
 
-def test_a_provider_that_imports_its_sibling_is_found() -> None:
-    registry = "def _a():\n    from knowledge.x.a import A\ndef _b():\n    from knowledge.x.b import B"
+@pytest.mark.parametrize(
+    "registry",
+    [
+        "def _a():\n    from knowledge.x.a import A\ndef _b():\n    from knowledge.x.b import B",
+        "KINDS = {'.a': 'a:A', '.b': 'b:B'}",
+    ],
+)
+def test_a_provider_that_imports_its_sibling_is_found(registry: str) -> None:
     modules = _modules(("registry", registry), ("a", "from knowledge.x.b import B"), ("b", "from knowledge.x import c"))
     assert list(sibling_imports(modules)) == ["knowledge.x.a imports its sibling knowledge.x.b"]
 

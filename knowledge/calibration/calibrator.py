@@ -109,13 +109,9 @@ class Calibrator:
         """Loads what was saved, fits what is missing or out of date, a slow reranker behind; an empty base needs
         nothing. Raises EmbeddingUnavailable.
         """
-        await self._update_labels()
-        for scorer in self._retriever.scorers:
-            if scorer is self._retriever.scorers.slow:
-                self.refresh_soon()
-            else:
-                await self._load(scorer)
-                await self._refresh_scorer(scorer)
+        await self.refresh_quick()
+        if self._retriever.scorers.slow is not None:
+            self.refresh_soon()
 
     def refresh_soon(self) -> None:
         """Refreshes in the background once no further change has come for a moment; a fit that runs is finished."""
@@ -130,10 +126,9 @@ class Calibrator:
         """Fits all scorers on the index's revision and the labels, unless that is done. Raises EmbeddingUnavailable,
         RerankUnavailable.
         """
-        await self._update_labels()
-        for scorer in self._retriever.scorers:
-            await self._load(scorer)
-            await self._refresh_scorer(scorer)
+        await self.refresh_quick()
+        if self._retriever.scorers.slow is not None:
+            await self._refresh_scorer(self._retriever.scorers.slow)
 
     async def refresh_quick(self) -> None:
         """Refreshes like `refresh`, but skips a slow reranker that has a fallback.
@@ -144,7 +139,6 @@ class Calibrator:
         await self._update_labels()
         for scorer in self._retriever.scorers:
             if scorer is not self._retriever.scorers.slow:
-                await self._load(scorer)
                 await self._refresh_scorer(scorer)
 
     async def ensure_calibrations(self) -> None:
@@ -206,8 +200,11 @@ class Calibrator:
             self._retriever.set_calibration(calibration)
 
     async def _refresh_scorer(self, scorer: Reranker) -> None:
-        """Fits one scorer on the current index, publishes the calibration and saves it."""
+        """Loads what was saved for a scorer, then fits it on the current index, unless that is done; publishes the
+        calibration and saves it.
+        """
         async with self._fitting[scorer.kind]:
+            await self._load(scorer)
             labelled = self._labelled
             snapshot = self._retriever.index.get_snapshot()
             if snapshot.revision == self._revisions[scorer.kind] or not len(snapshot):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 
-from knowledge.breaker import BreakerOptions
 from knowledge.checkpoint import AUTO
 from knowledge.embeddings.base import Embedder, EmbeddingCache
 from knowledge.embeddings.remote import EmbeddingEndpoint
@@ -15,28 +14,15 @@ from knowledge.onnx_checkpoint import Runtime
 
 
 @dataclass(frozen=True, slots=True)
-class EmbedderOptions:
-    """What only some embedders need: a checkpoint's name or folder, the mirror of the hub that has it, the device and
-    the runtime that compute it, and where an embeddings endpoint is.
+class EmbedderOptions(EmbeddingEndpoint):
+    """What only some embedders need: where an embeddings endpoint is; or a checkpoint's name or folder, the mirror of
+    the hub that has it, and the device and the runtime that compute it.
     """
 
     bge_model: str = "BAAI/bge-large-zh-v1.5"
     hub: str = ""
     device: str = AUTO
     runtime: Runtime = "auto"
-    base_url: str = ""
-    api_key: str = field(default="", repr=False)
-    model: str = ""
-    dimension: int = 1024
-    instruction: str = ""
-    breaker: BreakerOptions = field(default_factory=BreakerOptions)
-
-    @property
-    def endpoint(self) -> EmbeddingEndpoint:
-        """The endpoint of the embedders that run elsewhere."""
-        return EmbeddingEndpoint(
-            self.base_url, self.api_key, self.model, self.dimension, self.instruction, self.breaker
-        )
 
 
 def _build_e5(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
@@ -66,13 +52,13 @@ def _build_bge(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedd
 def _build_openai(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.openai import OpenAIEmbedder
 
-    return OpenAIEmbedder(options.endpoint, cache)
+    return OpenAIEmbedder(options, cache)
 
 
 def _build_tei(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.tei import TeiEmbedder
 
-    return TeiEmbedder(options.endpoint, cache)
+    return TeiEmbedder(options, cache)
 
 
 EMBEDDERS: dict[str, Callable[[EmbedderOptions, EmbeddingCache | None], Embedder]] = {

@@ -24,10 +24,10 @@ _VARIABLES = "EMBEDDING_BASE_URL, EMBEDDING_API_KEY, EMBEDDING_MODEL"
 class EmbeddingEndpoint:
     """Where the server is. instruction: what the model was trained to read before a question."""
 
-    base_url: str
-    api_key: str = field(repr=False)
-    model: str
-    dimension: int
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    model: str = ""
+    dimension: int = 1024
     instruction: str = ""
     breaker: BreakerOptions = field(default_factory=BreakerOptions)
 

@@ -25,7 +25,6 @@ from knowledge.parsing.pieces import (
     Heading,
     ParsedTable,
     Piece,
-    TextPiece,
     Title,
 )
 from knowledge.parsing.rows import FaqColumnsUsed, read_rows
@@ -102,7 +101,7 @@ class _Assembly:
                 self._product, self._version = (_join_lines(text)[:MAX_CHARS] for text in (product, version))
             case Heading(level, text, page):
                 self._add_heading(level, _join_lines(text), page)
-            case TextPiece():
+            case Block():
                 for part in _split_items(piece):
                     self._add_text(part)
             case ParsedTable():
@@ -137,7 +136,7 @@ class _Assembly:
         if not text:
             return
         if len(text) > _MAX_HEADING:
-            self._add_text(TextPiece(text, page))
+            self._add_text(Block(text, page=page))
             return
         self._close_bare_heading(level)
         self._close_group()
@@ -164,7 +163,7 @@ class _Assembly:
             self._blocks.append(Block(text, self._list_headings(), self._heading_page, BlockKind.HEADING))
         self._bare = False
 
-    def _add_text(self, text: TextPiece) -> None:
+    def _add_text(self, text: Block) -> None:
         if text.kind in (BlockKind.PARAGRAPH, BlockKind.ITEM) and (number := find_article_number(text.text)):
             self._add_heading(self._get_article_level(), number, text.page)
         if text.kind is BlockKind.ITEM:
@@ -172,17 +171,7 @@ class _Assembly:
         elif self._in_list and not text.level:
             self._close_group()
         indent = INDENT * min(text.level, _MAX_INDENT)
-        self._add_block(
-            Block(
-                indent + text.text.replace("\n", "\n" + indent),
-                page=text.page,
-                kind=text.kind,
-                level=text.level,
-                marker=text.marker,
-                label=text.label,
-                markdown=text.markdown,
-            )
-        )
+        self._add_block(replace(text, text=indent + text.text.replace("\n", "\n" + indent)))
 
     def _open_group(self, *, in_list: bool = False) -> None:
         """Begins a group, unless the open list continues."""
@@ -212,7 +201,7 @@ class _Assembly:
         self._open_group()
         group, lead = self._group, self._lead
         first = len(self._blocks)
-        titled = [TextPiece(box.title)] if box.title else []
+        titled = [Block(box.title)] if box.title else []
         for piece in (*titled, *box.pieces):
             self.add_piece(piece)
         for at in range(first, len(self._blocks)):
@@ -290,7 +279,7 @@ class _Assembly:
             raise DocumentTooLarge(self._name, f"超过 {self._limits.max_characters} 字的上限，请拆分后再上传")
 
 
-def _split_items(text: TextPiece) -> Iterator[TextPiece]:
+def _split_items(text: Block) -> Iterator[Block]:
     """Splits a paragraph whose lines are marked as list items; formats leave that to the reader."""
     if text.kind is not BlockKind.PARAGRAPH:
         yield text

@@ -61,6 +61,11 @@ def is_one_more(cell: str, column: Sequence[str]) -> bool:
     return sum(cell[-1] == other[-1] or cell[0] == other[0] for other in column if other) >= _SAME * len(column)
 
 
+def get_cell(row: Sequence[str], column: int | None) -> str:
+    """Returns the cell of a column; empty without one, as where a row ends early."""
+    return row[column] if column is not None and column < len(row) else ""
+
+
 def list_filled_columns(row: Sequence[str]) -> list[int]:
     """Returns the numbers of the columns, from 0, whose cell is not empty."""
     return [column for column, cell in enumerate(row) if cell]

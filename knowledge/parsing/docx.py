@@ -10,20 +10,20 @@ from typing import Any
 
 import docx
 
-from knowledge.blocks import BlockKind
+from knowledge.blocks import Block, BlockKind
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.docx_blocks import join_blocks
-from knowledge.parsing.docx_names import qn
 from knowledge.parsing.docx_notes import Notes
 from knowledge.parsing.docx_numbering import ListCounters, Number, Numbering
 from knowledge.parsing.docx_omissions import report_omitted_parts
+from knowledge.parsing.docx_properties import find_property, list_base_styles, qn, read_value
 from knowledge.parsing.docx_tables import read_table
 from knowledge.parsing.docx_text import Line, TextReader
 from knowledge.parsing.docx_visibility import Visibility
 from knowledge.parsing.notes import find_label_of_classes
 from knowledge.parsing.omissions import Omissions, OmittedPart
-from knowledge.parsing.pieces import Heading, Piece, TextPiece, Title, add_marker, build_item, build_picture
+from knowledge.parsing.pieces import Heading, Piece, Title, add_marker, build_item, build_picture
 
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
 _CONTENTS = re.compile(r"(?:toc|目录)\s*\d", re.IGNORECASE)
@@ -37,11 +37,9 @@ _KINDS = (
 )
 _TERM = re.compile(r"(?i)definition term|list heading|术语")
 _P, _TBL, _SECTION = qn("w:p"), qn("w:tbl"), qn("w:sectPr")
-_MARK = f"{qn('w:pPr')}/{qn('w:rPr')}"
 _GONE = ("w:del", "w:moveFrom", "w:vanish")
 _SIDES = ("w:top", "w:left", "w:bottom", "w:right")
 _NO_BORDER = ("nil", "none")
-_DEEPEST_STYLE = 20
 
 
 class DocxParser(Parser):
@@ -103,7 +101,7 @@ class _BodyReader:
         self._cells -= 1
 
     def _read_paragraph(self, element: Any) -> Iterator[Piece]:
-        style = self._get_style(element)
+        style = self._styles.get(read_value(element, "w:pPr", "w:pStyle") or "", self._default)
         name = (style.name or "").strip() if style is not None else ""
         line = self._texts.read(element)
         number = self._get_number(element, style, line)
@@ -112,7 +110,7 @@ class _BodyReader:
         else:
             yield from self._build_pieces(element, line, number, style, name)
             yield from self._read_anchored(line, number.level + 1 if number and number.marker else 0)
-        if element.find(f"{qn('w:pPr')}/{_SECTION}") is not None:
+        if find_property(element, "w:pPr", "w:sectPr") is not None:
             self._notes.end_section()
 
     def _build_pieces(self, element: Any, line: Line, number: Number | None, style: Any, name: str) -> Iterator[Piece]:
@@ -125,12 +123,12 @@ class _BodyReader:
         elif kind is BlockKind.NOTE:
             label = _find_note_label(name) or "note"
         if kind is BlockKind.CODE:
-            yield TextPiece(line.text.rstrip(), kind=kind)
+            yield Block(line.text.rstrip(), kind=kind)
             return
         marker = number.marker if number else ""
         if not text:
             if marker and self._cells:  # a column of numbers
-                yield TextPiece(marker)
+                yield Block(marker)
             return
         if level := _HEADING.fullmatch(name):
             yield Heading(int(level.group(1)), _add_number(marker, _remove_note_marks(line, text)))
@@ -140,7 +138,7 @@ class _BodyReader:
         elif number and marker:
             yield build_item(marker, text, number.level)
         else:
-            yield TextPiece(text, kind=BlockKind.FORMULA if line.is_formula else kind, label=label)
+            yield Block(text, kind=BlockKind.FORMULA if line.is_formula else kind, label=label)
 
     def _read_anchored(self, line: Line, level: int) -> Iterator[Piece]:
         """Yields what a paragraph refers to or contains: pictures, text boxes, notes. `level` is that of the list
@@ -154,36 +152,28 @@ class _BodyReader:
             self._counters = counters
         for note in line.notes:
             text = self._texts.read_note(note)
-            yield TextPiece(f"{note.mark} {text}", kind=BlockKind.FOOTNOTE, level=level, marker=note.mark)
+            yield Block(f"{note.mark} {text}", kind=BlockKind.FOOTNOTE, level=level, marker=note.mark)
 
     def _get_number(self, element: Any, style: Any, line: Line) -> Number | None:
         """Returns the number that Word counts for a paragraph; hidden and wholly deleted paragraphs have none."""
-        mark = element.find(_MARK)
+        mark = find_property(element, "w:pPr", "w:rPr")
         if mark is not None and not line.text.strip() and any(mark.find(qn(tag)) is not None for tag in _GONE):
             return None
         return self._numbering.count_paragraph(element, style.style_id if style is not None else "", self._counters)
 
-    def _get_style(self, element: Any) -> Any:
-        identifier = element.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
-        return self._default if identifier is None else self._styles.get(identifier.get(qn("w:val")), self._default)
-
     def _get_kind(self, style: Any) -> BlockKind:
         identifier = style.style_id if style is not None else ""
         if identifier not in self._kinds:
-            self._kinds[identifier] = next(self._list_kinds(style), BlockKind.PARAGRAPH)
+            self._kinds[identifier] = next(self._list_kinds(identifier), BlockKind.PARAGRAPH)
         return self._kinds[identifier]
 
-    def _list_kinds(self, style: Any) -> Iterator[BlockKind]:
+    def _list_kinds(self, identifier: str) -> Iterator[BlockKind]:
         """Yields the kind of a style, then those of the styles that it is based on."""
-        for _ in range(_DEEPEST_STYLE):
-            if style is None:
-                return
+        for style in list_base_styles(self._styles, identifier):
             name = (style.name or "").strip()
             yield from (kind for kind, pattern in _KINDS if pattern.fullmatch(name))
             if _find_note_label(name) or _is_framed(style.element):
                 yield BlockKind.NOTE
-            base = style.element.find(qn("w:basedOn"))
-            style = self._styles.get(base.get(qn("w:val"))) if base is not None else None
 
 
 def _add_number(marker: str, text: str) -> str:
@@ -206,7 +196,7 @@ def _find_note_label(style_name: str) -> str:
 
 def _is_framed(element: Any) -> bool:
     """Returns whether a paragraph, or its style, has a border on all sides, so that it stands in a box."""
-    borders = element.find(f"{qn('w:pPr')}/{qn('w:pBdr')}")
+    borders = find_property(element, "w:pPr", "w:pBdr")
     sides = [] if borders is None else [borders.find(qn(side)) for side in _SIDES]
     return bool(sides) and all(side is not None and side.get(qn("w:val")) not in _NO_BORDER for side in sides)
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 
-from knowledge.blocks import BlockKind
+from knowledge.blocks import Block, BlockKind
 from knowledge.parsing.definitions import build_definition
-from knowledge.parsing.pieces import Box, ParsedTable, Piece, TextPiece
+from knowledge.parsing.pieces import Box, ParsedTable, Piece
 
 _JOINED = (BlockKind.CODE, BlockKind.QUOTE, BlockKind.NOTE, BlockKind.FIELD, BlockKind.CAPTION)
 
@@ -21,7 +21,7 @@ def join_blocks(pieces: Iterable[Piece]) -> Iterator[Piece]:
     Code becomes one piece, quotations and notes one box, definitions join their terms, and a caption joins the table
     that directly follows it.
     """
-    caption: TextPiece | None = None
+    caption: Block | None = None
     for kind, group in groupby(pieces, key=_get_joined_kind):
         if kind is None:
             for piece in group:
@@ -31,10 +31,10 @@ def join_blocks(pieces: Iterable[Piece]) -> Iterator[Piece]:
         if caption is not None:
             yield caption
             caption = None
-        texts = [piece for piece in group if isinstance(piece, TextPiece)]
+        texts = [piece for piece in group if isinstance(piece, Block)]
         match kind:
             case BlockKind.CODE:
-                yield TextPiece("\n".join(text.text for text in texts), kind=kind)
+                yield Block("\n".join(text.text for text in texts), kind=kind)
             case BlockKind.QUOTE:
                 yield Box(kind, [replace(text, kind=BlockKind.PARAGRAPH) for text in texts])
             case BlockKind.NOTE:
@@ -48,9 +48,9 @@ def join_blocks(pieces: Iterable[Piece]) -> Iterator[Piece]:
         yield caption
 
 
-def _join_definitions(texts: Iterable[TextPiece]) -> Iterator[Piece]:
+def _join_definitions(texts: Iterable[Block]) -> Iterator[Piece]:
     """Joins terms, which have a label, with the definitions that follow each of them."""
-    term, definitions = "", list[TextPiece]()
+    term, definitions = "", list[Block]()
     for text in texts:
         if text.label:
             yield from build_definition(term, definitions)
@@ -60,7 +60,7 @@ def _join_definitions(texts: Iterable[TextPiece]) -> Iterator[Piece]:
     yield from build_definition(term, definitions)
 
 
-def _add_caption(caption: TextPiece | None, piece: Piece) -> Iterator[Piece]:
+def _add_caption(caption: Block | None, piece: Piece) -> Iterator[Piece]:
     if caption is not None and isinstance(piece, ParsedTable) and not piece.caption:
         yield replace(piece, caption=caption.text)
     elif caption is not None:
@@ -71,4 +71,4 @@ def _add_caption(caption: TextPiece | None, piece: Piece) -> Iterator[Piece]:
 
 def _get_joined_kind(piece: Piece) -> BlockKind | None:
     """Returns the kind of a piece that may be joined with its neighbours, or None."""
-    return piece.kind if isinstance(piece, TextPiece) and piece.kind in _JOINED else None
+    return piece.kind if isinstance(piece, Block) and piece.kind in _JOINED else None

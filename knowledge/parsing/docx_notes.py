@@ -9,10 +9,9 @@ from typing import Any
 
 from docx.oxml import parse_xml
 
-from knowledge.parsing.docx_names import qn
+from knowledge.parsing.docx_properties import qn, read_value
 from knowledge.parsing.numerals import format_numeral
 
-_VAL = qn("w:val")
 # Kinds of notes, and how Word numbers them where nothing else is said.
 _FORMS = {"footnote": "decimal", "endnote": "lowerRoman"}
 REFERENCES = {qn(f"w:{kind}Reference"): kind for kind in _FORMS}
@@ -64,11 +63,8 @@ class Notes:
     def _read_property(self, kind: str, name: str, default: str) -> str:
         """Returns a property of notes from the section, else from the document."""
         open_section = self._sections[self._section : self._section + 1]
-        for parent in (*open_section, self._settings):
-            found = parent.find(f"{qn(f'w:{kind}Pr')}/{qn(f'w:{name}')}")
-            if found is not None:
-                return found.get(_VAL) or default
-        return default
+        stated = (read_value(parent, f"w:{kind}Pr", f"w:{name}") for parent in (*open_section, self._settings))
+        return next(filter(None, stated), default)
 
 
 def _format_mark(number: str) -> str:

@@ -11,17 +11,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from knowledge.parsing.docx_names import qn
+from knowledge.parsing.docx_properties import (
+    find_property,
+    list_base_styles,
+    parse_integer,
+    qn,
+    read_switch,
+    read_value,
+)
 from knowledge.parsing.numerals import format_numeral
 
 _VAL = qn("w:val")
-_NUMBERED = f"{qn('w:pPr')}/{qn('w:numPr')}"
 _PART = "/word/numbering.xml"
 _PLACE = re.compile(r"%([1-9])")
 _DEEPEST = 8
-# Styles that are based on each other, and definitions that stand for each other.
+# Definitions that stand for each other.
 _MOST_LINKS = 20
-_OFF = ("0", "false", "off")
 # Of every bullet: its character belongs to a font of signs, or says no more than that an item begins.
 BULLET = "-"
 
@@ -47,14 +52,14 @@ class _Level:
     def from_element(cls, element: Any) -> _Level:
         """Reads a level from its w:lvl element."""
         form = _read_form(element)
-        restart = _read_value(element, "w:lvlRestart")
+        restart = read_value(element, "w:lvlRestart")
         return cls(
             form=form,
-            text=_read_value(element, "w:lvlText") or "",
-            start=_parse_integer(_read_value(element, "w:start"), 0 if form in ("bullet", "none") else 1),
-            restart=None if restart is None else _parse_integer(restart, 0),
-            legal=_is_on(element.find(qn("w:isLgl"))),
-            style=_read_value(element, "w:pStyle") or "",
+            text=read_value(element, "w:lvlText") or "",
+            start=parse_integer(read_value(element, "w:start"), 0 if form in ("bullet", "none") else 1),
+            restart=None if restart is None else parse_integer(restart, 0),
+            legal=bool(read_switch(element, "w:isLgl")),
+            style=read_value(element, "w:pStyle") or "",
         )
 
 
@@ -105,7 +110,7 @@ class Numbering:
         """Returns list and level of a paragraph: each from the paragraph itself, else from its style or the style's
         bases.
         """
-        own = paragraph.find(_NUMBERED)
+        own = find_property(paragraph, "w:pPr", "w:numPr")
         if own is None:
             if style not in self._places:
                 self._places[style] = self._find_inherited_list(style, None, None)
@@ -113,16 +118,16 @@ class Numbering:
         return self._find_inherited_list(style, *_read_list_reference(own))
 
     def _find_inherited_list(self, style: str, identifier: str | None, level: int | None) -> tuple[str, int]:
-        for name, element in self._list_base_styles(style):
+        for base in list_base_styles(self._styles, style):
             if identifier is not None and level is not None:
                 break
-            inherited, depth = _read_list_reference(element.find(_NUMBERED))
+            inherited, depth = _read_list_reference(find_property(base.element, "w:pPr", "w:numPr"))
             if inherited is None and depth is None:
                 continue
             if identifier is None:
                 identifier = inherited
             if level is None and inherited in (None, identifier):
-                linked = self._find_linked_level(identifier, name)
+                linked = self._find_linked_level(identifier, base.style_id)
                 level = linked if linked is not None else depth
         return identifier or "0", level or 0
 
@@ -131,14 +136,6 @@ class Numbering:
         found = self._lists.get(identifier or "")
         levels = found.levels.items() if found else ()
         return next((depth for depth, level in levels if level.style == style), None)
-
-    def _list_base_styles(self, style: str | None) -> Iterator[tuple[str, Any]]:
-        for _ in range(_MOST_LINKS):
-            found = self._styles.get(style or "")
-            if found is None:
-                return
-            yield style or "", found.element
-            style = _read_value(found.element, "w:basedOn")
 
 
 def _count_level(found: _List, level: int, counters: ListCounters) -> dict[int, int]:
@@ -193,23 +190,23 @@ def _read_lists(document: Any, styles: Mapping[str, Any]) -> Iterator[tuple[str,
     numbers = {number.get(qn("w:numId")): number for number in root.iterfind(qn("w:num"))}
     shapes: dict[str, dict[int, _Level]] = {}
     for identifier, number in numbers.items():
-        abstract = _resolve_definition(_read_value(number, "w:abstractNumId"), abstracts, numbers, styles)
+        abstract = _resolve_definition(read_value(number, "w:abstractNumId"), abstracts, numbers, styles)
         if abstract not in abstracts:
             continue
         if abstract not in shapes:
             shapes[abstract] = dict(_read_levels(abstracts[abstract]))
         levels, starts = dict(shapes[abstract]), {}
         for override in number.iterfind(qn("w:lvlOverride")):
-            depth = _parse_integer(override.get(qn("w:ilvl")), 0)
+            depth = parse_integer(override.get(qn("w:ilvl")), 0)
             levels.update(_read_levels(override))
-            if (start := _read_value(override, "w:startOverride")) is not None:
-                starts[depth] = _parse_integer(start, 1)
+            if (start := read_value(override, "w:startOverride")) is not None:
+                starts[depth] = parse_integer(start, 1)
         yield identifier, _List(identifier, abstract, levels, starts)
 
 
 def _read_levels(parent: Any) -> Iterator[tuple[int, _Level]]:
     for element in parent.iterfind(qn("w:lvl")):
-        yield _parse_integer(element.get(qn("w:ilvl")), 0), _Level.from_element(element)
+        yield parse_integer(element.get(qn("w:ilvl")), 0), _Level.from_element(element)
 
 
 def _resolve_definition(
@@ -218,23 +215,20 @@ def _resolve_definition(
     """Returns the id of a list definition, or of that of the list style which it refers to."""
     for _ in range(_MOST_LINKS):
         abstract = abstracts.get(identifier or "")
-        link = _read_value(abstract, "w:numStyleLink") if abstract is not None else None
-        style = styles.get(link or "")
+        style = styles.get(read_value(abstract, "w:numStyleLink") or "")
         if style is None:
             break
-        number = numbers.get(_read_list_reference(style.element.find(f"{qn('w:pPr')}/{qn('w:numPr')}"))[0] or "")
+        number = numbers.get(read_value(style.element, "w:pPr", "w:numPr", "w:numId") or "")
         if number is None:
             break
-        identifier = _read_value(number, "w:abstractNumId")
+        identifier = read_value(number, "w:abstractNumId")
     return identifier or ""
 
 
 def _read_list_reference(properties: Any) -> tuple[str | None, int | None]:
     """Returns the list and the level that a w:numPr names."""
-    if properties is None:
-        return None, None
-    level = _read_value(properties, "w:ilvl")
-    return _read_value(properties, "w:numId"), None if level is None else _parse_integer(level, 0)
+    level = read_value(properties, "w:ilvl")
+    return read_value(properties, "w:numId"), None if level is None else parse_integer(level, 0)
 
 
 def _read_form(element: Any) -> str:
@@ -246,19 +240,3 @@ def _read_form(element: Any) -> str:
         if sample.isdecimal():
             return f"decimal{len(sample)}"
     return "decimal"
-
-
-def _read_value(element: Any, tag: str) -> str | None:
-    found = element.find(qn(tag))
-    return None if found is None else found.get(_VAL)
-
-
-def _is_on(element: Any) -> bool:
-    return element is not None and element.get(_VAL, "1").lower() not in _OFF
-
-
-def _parse_integer(value: str | None, default: int) -> int:
-    try:
-        return int(value) if value else default
-    except ValueError:
-        return default

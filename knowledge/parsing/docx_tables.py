@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
-from knowledge.blocks import BlockKind
-from knowledge.parsing.docx_names import qn
+from knowledge.blocks import Block, BlockKind
+from knowledge.parsing.docx_properties import find_property, qn, read_value
 from knowledge.parsing.merged_cells import Across, fill_across
-from knowledge.parsing.pieces import AskedEntry, Box, Enclosed, Heading, ParsedTable, Piece, TextPiece, Title
+from knowledge.parsing.pieces import AskedEntry, Box, Enclosed, Heading, ParsedTable, Piece, Title
 from knowledge.types import Notice
 
-_VAL = qn("w:val")
 _TR, _TC = qn("w:tr"), qn("w:tc")
 _INNER = {_TR, _TC, qn("w:p"), qn("w:tbl")}
 _MAX_SPAN = 100
@@ -37,7 +36,7 @@ class _Cells:
 def read_table(table: Any, content: Content) -> Iterator[Piece]:
     """Yields the table, then the nested tables, footnotes and pictures of its cells, each once."""
     cells = _Cells()
-    rows = [row for row in _list_own(table, _TR) if row.find(f"{qn('w:trPr')}/{qn('w:hidden')}") is None]
+    rows = [row for row in _list_own(table, _TR) if find_property(row, "w:trPr", "w:hidden") is None]
     for row in rows:
         _read_row(row, cells, content)
     yield ParsedTable(fill_across(cells.rows, cells.spans), _count_header_rows(rows))
@@ -46,11 +45,11 @@ def read_table(table: Any, content: Content) -> Iterator[Piece]:
 
 def _read_row(row: Any, cells: _Cells, content: Content) -> None:
     above = cells.rows[-1] if cells.rows else []
-    line = [""] * _count_skipped_columns(row)
+    line = [""] * _read_count(row, 0, "w:trPr", "w:gridBefore")  # columns that the row leaves out
     for cell in _list_own(row, _TC):
         properties = cell.find(qn("w:tcPr"))
         down, across = (_read_merge(properties, f"w:{name}Merge") for name in ("v", "h"))
-        width = _read_width(properties)
+        width = _read_count(properties, 1, "w:gridSpan")
         if across == "continue" and line:  # as Word 6 did it
             _extend_span(cells, len(cells.rows), len(line), width)
             line.extend([""] * width)
@@ -73,7 +72,7 @@ def _read_cell_text(cell: Any, cells: _Cells, line: list[str], content: Content)
             case ParsedTable():
                 named = not piece.caption and len(label) <= _MAX_LABEL
                 cells.after.append(replace(piece, caption=label) if named else piece)
-            case TextPiece(kind=kind) if kind in _APART:
+            case Block(kind=kind) if kind in _APART:
                 cells.after.append(piece)
             case _:
                 lines.extend(_list_lines(piece))
@@ -82,7 +81,7 @@ def _read_cell_text(cell: Any, cells: _Cells, line: list[str], content: Content)
 
 def _list_lines(piece: Piece) -> Iterator[str]:
     match piece:
-        case Title(text) | Heading(_, text) | TextPiece(text):
+        case Title(text) | Heading(_, text) | Block(text):
             yield text
         case Box(pieces=pieces):
             for inner in pieces:
@@ -111,26 +110,17 @@ def _extend_span(cells: _Cells, row: int, column: int, width: int) -> None:
 
 def _read_merge(properties: Any, name: str) -> str:
     """Returns "restart", "continue", or "" for a cell that is not merged."""
-    found = properties.find(qn(name)) if properties is not None else None
-    return "" if found is None else found.get(_VAL, "continue")
+    found = find_property(properties, name)
+    return "" if found is None else found.get(qn("w:val"), "continue")
 
 
-def _read_width(properties: Any) -> int:
-    span = properties.find(qn("w:gridSpan")) if properties is not None else None
-    return _read_bounded(span, 1)
-
-
-def _count_skipped_columns(row: Any) -> int:
-    """Returns how many columns a row leaves out at its beginning."""
-    return _read_bounded(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"), 0)
-
-
-def _read_bounded(element: Any, least: int) -> int:
-    value = element.get(_VAL) or "" if element is not None else ""
+def _read_count(element: Any, least: int, *path: str) -> int:
+    """Returns a number of columns: `least` if none is stated, and not more than a table has."""
+    value = read_value(element, *path) or ""
     return max(least, min(int(value), _MAX_SPAN)) if value.isdecimal() else least
 
 
 def _count_header_rows(rows: Iterable[Any]) -> int | None:
     """Returns how many rows are repeated on every page; None if the format marks none."""
-    repeated = takewhile(lambda row: row.find(f"{qn('w:trPr')}/{qn('w:tblHeader')}") is not None, rows)
+    repeated = takewhile(lambda row: find_property(row, "w:trPr", "w:tblHeader") is not None, rows)
     return sum(1 for _ in repeated) or None

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from docx.oxml import parse_xml
+from docx.oxml.ns import nsmap
 
-from knowledge.parsing.docx_names import nsmap, qn
 from knowledge.parsing.docx_notes import REFERENCES, Note, Notes
+from knowledge.parsing.docx_properties import find_property, qn, read_switch, read_value
 from knowledge.parsing.docx_visibility import Visibility
 from knowledge.parsing.formulas import FORMULA, MATH, PARAGRAPH, write_formula
 from knowledge.parsing.omissions import Omissions, OmittedPart
 
-_VAL = qn("w:val")
 _R, _T, _P = qn("w:r"), qn("w:t"), qn("w:p")
 _BREAKS = {
     qn("w:tab"): "\t", qn("w:ptab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-",
@@ -47,7 +47,6 @@ _SIGNS = {
     "Wingdings 2": {0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0xA3: "☐"},
 }
 _PRIVATE = 0xF000
-_OFF = ("0", "false", "off")
 
 
 @dataclass(slots=True)
@@ -211,15 +210,13 @@ def _read_symbol(node: Any) -> str:
 def _read_form_field(field_character: Any) -> str:
     """Returns what an old form field without text shows: its tick, or the choice from its list."""
     data = field_character.find(qn("w:ffData"))
-    box = data.find(qn("w:checkBox")) if data is not None else None
+    box = find_property(data, "w:checkBox")
     if box is not None:
-        state = box.find(qn("w:checked"))
-        state = state if state is not None else box.find(qn("w:default"))
-        return "☒" if state is not None and state.get(_VAL, "1") not in _OFF else "☐"
-    choices = data.find(qn("w:ddList")) if data is not None else None
+        checked = read_switch(box, "w:checked")
+        return "☒" if (read_switch(box, "w:default") if checked is None else checked) else "☐"
+    choices = find_property(data, "w:ddList")
     if choices is None:
         return ""
-    entries = [entry.get(_VAL) or "" for entry in choices.iterfind(qn("w:listEntry"))]
-    chosen = choices.find(qn("w:result"))
-    number = chosen.get(_VAL) or "0" if chosen is not None else "0"
+    entries = [entry.get(qn("w:val")) or "" for entry in choices.iterfind(qn("w:listEntry"))]
+    number = read_value(choices, "w:result") or "0"
     return entries[int(number)] if number.isdecimal() and int(number) < len(entries) else ""

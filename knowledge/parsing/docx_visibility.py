@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from docx.oxml.ns import nsmap
+
 from knowledge.parsing.colours import BLACK, WHITE, Colour, is_indistinct, read_colour
-from knowledge.parsing.docx_names import nsmap, qn
+from knowledge.parsing.docx_properties import (
+    find_property,
+    list_base_styles,
+    parse_integer,
+    qn,
+    read_switch,
+    read_value,
+)
 from knowledge.parsing.formulas import MATH
 
 _VAL = qn("w:val")
-_OFF = ("0", "false", "off", "none")
 # Half points of a font.
 _READABLE = 3
 # Percent of a character's width.
 _NARROWEST = 5
 # Twips; a page of A4 is 11,906 wide.
 _FAR_LEFT, _FAR_RIGHT = -8000, 20000
-_DEEPEST_STYLE = 20
 _HIGHLIGHTS = {"lightGray": "lightgray", "darkGray": "darkgray", "darkBlue": "navy", "darkGreen": "green"}
 _W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _WPS = "{http://schemas.microsoft.com/office/word/2010/wordprocessingShape}"
@@ -51,8 +58,7 @@ class Visibility:
         self._default = default
         self._inks: dict[str, _Ink] = {}
         self._painted: dict[str, bool] = {}
-        properties = document.styles.element.find(f"{qn('w:docDefaults')}/{qn('w:rPrDefault')}/{qn('w:rPr')}")
-        self._basic = _read_ink(properties)
+        self._basic = _read_ink(find_property(document.styles.element, "w:docDefaults", "w:rPrDefault", "w:rPr"))
         page = document.element.find(qn("w:background"))
         self._page = _read_fill(page.get(qn("w:color"))) if page is not None else WHITE
 
@@ -69,9 +75,8 @@ class Visibility:
         properties = run.find(qn("w:rPr"))
         ink = self._basic.override_with(self._get_paragraph_ink(paragraph))
         if properties is not None:
-            style = properties.find(qn("w:rStyle"))
-            if style is not None:
-                ink = ink.override_with(self._get_style_ink(style.get(_VAL)))
+            if (style := read_value(properties, "w:rStyle")) is not None:
+                ink = ink.override_with(self._get_style_ink(style))
             ink = ink.override_with(_read_ink(properties))
         if ink.vanish or ink.clear or (ink.size or _READABLE) < _READABLE or (ink.width or 100) < _NARROWEST:
             return False
@@ -80,44 +85,30 @@ class Visibility:
 
     def is_off_page(self, paragraph: Any) -> bool:
         """Returns whether a paragraph or its frame is moved out of the page."""
-        indent = paragraph.find(f"{qn('w:pPr')}/{qn('w:ind')}")
-        frame = paragraph.find(f"{qn('w:pPr')}/{qn('w:framePr')}")
+        indent = find_property(paragraph, "w:pPr", "w:ind")
+        frame = find_property(paragraph, "w:pPr", "w:framePr")
         offsets = [indent.get(qn(f"w:{name}")) for name in ("left", "start", "firstLine")] if indent is not None else []
         offsets += [frame.get(qn(f"w:{name}")) for name in ("x", "y")] if frame is not None else []
-        return any(not _FAR_LEFT < _parse_integer(offset, 0) < _FAR_RIGHT for offset in offsets)
+        return any(not _FAR_LEFT < parse_integer(offset, 0) < _FAR_RIGHT for offset in offsets)
 
     def _get_paragraph_ink(self, paragraph: Any) -> _Ink:
-        style = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}") if paragraph is not None else None
-        if style is not None:
-            return self._get_style_ink(style.get(_VAL))
-        return self._get_style_ink(self._default.style_id) if self._default is not None else _Ink()
+        usual = self._default.style_id if self._default is not None else ""
+        return self._get_style_ink(read_value(paragraph, "w:pPr", "w:pStyle") or usual)
 
     def _get_style_ink(self, identifier: str) -> _Ink:
         if identifier not in self._inks:
             ink = _Ink()
-            for element in reversed(list(self._list_base_styles(identifier))):
-                ink = ink.override_with(_read_ink(element.find(qn("w:rPr"))))
+            for style in reversed(list(list_base_styles(self._styles, identifier))):
+                ink = ink.override_with(_read_ink(style.element.find(qn("w:rPr"))))
             self._inks[identifier] = ink
         return self._inks[identifier]
 
-    def _list_base_styles(self, identifier: str | None) -> Iterator[Any]:
-        """Yields a style and those that it is based on."""
-        for _ in range(_DEEPEST_STYLE):
-            style = self._styles.get(identifier or "")
-            if style is None:
-                return
-            yield style.element
-            base = style.element.find(qn("w:basedOn"))
-            identifier = base.get(_VAL) if base is not None else None
-
     def _find_background(self, run: Any, properties: Any, paragraph: Any) -> Colour | None:
         """Returns the colour behind a run: its own, the paragraph's, the cell's, the text box's or the page's."""
-        if properties is not None:
-            highlight = properties.find(qn("w:highlight"))
-            if highlight is not None and highlight.get(_VAL) != "none":
-                return read_colour(_HIGHLIGHTS.get(highlight.get(_VAL), highlight.get(_VAL) or ""))[0]
-            if (shading := _Shading.from_properties(properties)) is not None:
-                return shading.colour
+        if (highlight := read_value(properties, "w:highlight") or "none") != "none":
+            return read_colour(_HIGHLIGHTS.get(highlight, highlight))[0]
+        if (shading := _Shading.from_properties(properties)) is not None:
+            return shading.colour
         for parent in run.iterancestors():
             if parent.tag in (qn("w:p"), qn("w:tc")):
                 own = parent.find(qn("w:pPr") if parent.tag == qn("w:p") else qn("w:tcPr"))
@@ -132,18 +123,17 @@ class Visibility:
         return self._page
 
     def _find_style_shading(self, properties: Any) -> _Shading | None:
-        style = properties.find(qn("w:pStyle")) if properties is not None else None
-        for element in self._list_base_styles(style.get(_VAL) if style is not None else None):
-            if (shading := _Shading.from_properties(element.find(qn("w:pPr")))) is not None:
+        for style in list_base_styles(self._styles, read_value(properties, "w:pStyle")):
+            if (shading := _Shading.from_properties(style.element.find(qn("w:pPr")))) is not None:
                 return shading
         return None
 
     def _has_table_colours(self, table: Any) -> bool:
         """Returns whether a table's style colours some of its cells; only Word knows which ones."""
-        style = table.find(f"{qn('w:tblPr')}/{qn('w:tblStyle')}")
-        identifier = style.get(_VAL) if style is not None else ""
+        identifier = read_value(table, "w:tblPr", "w:tblStyle") or ""
         if identifier not in self._painted:
-            shades = (shade for element in self._list_base_styles(identifier) for shade in element.iter(qn("w:shd")))
+            styles = list_base_styles(self._styles, identifier)
+            shades = (shade for style in styles for shade in style.element.iter(qn("w:shd")))
             self._painted[identifier] = any(_read_fill(shade.get(qn("w:fill"))) != WHITE for shade in shades)
         return self._painted[identifier]
 
@@ -154,7 +144,7 @@ class _Shading:
 
     @classmethod
     def from_properties(cls, properties: Any) -> _Shading | None:
-        shade = properties.find(qn("w:shd")) if properties is not None else None
+        shade = find_property(properties, "w:shd")
         if shade is None or shade.get(_VAL) == "nil":
             return None
         if shade.get(_VAL, "clear") not in ("clear", "solid"):
@@ -167,13 +157,13 @@ def _read_ink(properties: Any) -> _Ink:
     """Reads the look from run properties."""
     if properties is None:
         return _Ink()
-    colour, size, width = (properties.find(qn(f"w:{name}")) for name in ("color", "sz", "w"))
-    vanish, fill = properties.find(qn("w:vanish")), properties.find(f"{_W14}textFill")
+    size, width = read_value(properties, "w:sz"), read_value(properties, "w:w")
+    fill = properties.find(f"{_W14}textFill")
     return _Ink(
-        vanish=None if vanish is None else vanish.get(_VAL, "1").lower() not in _OFF,
-        colour=None if colour is None else colour.get(_VAL),
-        size=None if size is None else _parse_integer(size.get(_VAL), 24),
-        width=None if width is None else _parse_integer((width.get(_VAL) or "").rstrip("%"), 100),
+        vanish=read_switch(properties, "w:vanish"),
+        colour=read_value(properties, "w:color"),
+        size=None if size is None else parse_integer(size, 24),
+        width=None if width is None else parse_integer(width.rstrip("%"), 100),
         clear=None if fill is None else fill.find(f"{_W14}noFill") is not None,
     )
 
@@ -193,10 +183,3 @@ def _read_box_colour(content: Any) -> Colour | None:
 
 def _read_fill(value: str | None) -> Colour | None:
     return WHITE if value in (None, "auto") else read_colour(value or "")[0]
-
-
-def _parse_integer(value: str | None, default: int) -> int:
-    try:
-        return int(float(value)) if value else default
-    except (ValueError, OverflowError):
-        return default

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import MIMEPart
 from pathlib import PurePath
 
+from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument, EmptyDocument, InvalidDocument, ScannedDocument
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.pieces import Enclosed, Piece, TextPiece, Title
+from knowledge.parsing.pieces import Enclosed, Piece, Title
+from knowledge.parsing.registry import parse
 from knowledge.types import Notice, NoticeCode, ParsedDocument
-
-# Reads an attachment by its name, within the limits of the mail. Raises InvalidDocument.
-Parse = Callable[[str, bytes, SourceFile], ParsedDocument]
 
 _HEADERS = {"from": "发件人", "to": "收件人", "date": "日期"}
 # One of these stands in every mail.
@@ -28,13 +27,7 @@ _QUOTED = re.compile(r"^(?:> ?)+", re.MULTILINE)
 
 
 class EmlParser(Parser):
-    """The title is the subject. An attachment that cannot be read is named and does not stop the mail.
-
-    parse: for the body and the attachments, which are files of other formats.
-    """
-
-    def __init__(self, parse: Parse) -> None:
-        self._parse = parse
+    """The title is the subject. An attachment that cannot be read is named and does not stop the mail."""
 
     def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         message = message_from_bytes(source.content, policy=policy.default)
@@ -50,7 +43,7 @@ class EmlParser(Parser):
         body = message.get_body(("html", "plain"))
         found = self._read_body(source, body) if body is not None else None
         if lines and (found or depth or attached):
-            yield TextPiece("；".join(lines))
+            yield Block("；".join(lines))
         if found:
             yield Enclosed("", found)
         for part in attached:
@@ -63,7 +56,7 @@ class EmlParser(Parser):
         if not html:
             text = _QUOTED.sub("", _SIGNATURE.split(text)[0])
         try:
-            return self._parse("正文.html" if html else "正文.txt", text.encode(), source)
+            return _read_part("正文.html" if html else "正文.txt", text.encode(), source)
         except EmptyDocument:
             return None
 
@@ -74,7 +67,7 @@ class EmlParser(Parser):
                 yield Notice(NoticeCode.PARTS_NOT_READ, f"转发套得过深的邮件没有读取：只读 {_MAX_DEPTH} 层")
             elif isinstance(inner, MIMEPart):
                 subject = _read_header(inner, "subject")
-                yield TextPiece(f"转发的邮件：{subject}") if subject else TextPiece("转发的邮件")
+                yield Block(f"转发的邮件：{subject}") if subject else Block("转发的邮件")
                 yield from self._read_mail(source, inner, depth + 1)
             return
         name = PurePath((part.get_filename() or "").replace("\\", "/")).name
@@ -82,11 +75,20 @@ class EmlParser(Parser):
         if not name or shown:  # pictures between the lines, logos of signatures
             return
         try:
-            yield Enclosed(name, self._parse(name, _read_bytes(part), source))
+            yield Enclosed(name, _read_part(name, _read_bytes(part), source))
         except ScannedDocument:
             yield Notice(NoticeCode.PAGES_WITHOUT_TEXT, f"附件《{name}》只有图片、没有文字，内容没有入库")
         except InvalidDocument as error:
             yield Notice(NoticeCode.PARTS_NOT_READ, f"附件没有读取：{error}")
+
+
+def _read_part(name: str, content: bytes, mail: SourceFile) -> ParsedDocument:
+    """Reads the body or an attachment, a file of another format, within the limits of the mail.
+
+    Raises:
+        InvalidDocument: By its subclasses.
+    """
+    return parse(name, content, mail.limits, recogniser=mail.recogniser)
 
 
 def _read_header(message: MIMEPart, name: str) -> str:

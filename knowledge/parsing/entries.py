@@ -147,7 +147,7 @@ def _find_answers(
         body = blocks[index + 1 : end]
         if end == section.end:
             body = _limit_answer(body, max(most, 0 if opening.rest else 1))
-        answer = [*_build_rest(opening, blocks[index]), *body]
+        answer = [*([Block(opening.rest, page=blocks[index].page)] if opening.rest else []), *body]
         if not answer or (not opening.rest and _is_next_item(blocks[index], body[0])):
             if opening.mark is not QuestionMark.NAMED or end == section.end:
                 unanswered += 1
@@ -160,10 +160,6 @@ def _find_answers(
         if pair:
             found.append(_FoundEntry(begins, index + 1 + len(body), pair))
     return found, unanswered, named
-
-
-def _build_rest(opening: QuestionOpening, block: Block) -> list[Block]:
-    return [Block(opening.rest, page=block.page)] if opening.rest else []
 
 
 def _is_next_item(question: Block, following: Block) -> bool:

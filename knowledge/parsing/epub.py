@@ -17,7 +17,7 @@ from knowledge.parsing import furniture, markup
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.omissions import Omissions, OmittedPart, count_visible
+from knowledge.parsing.omissions import Omissions, OmittedPart
 from knowledge.parsing.pieces import Heading, Piece, Title
 
 _CONTAINER = "META-INF/container.xml"
@@ -108,12 +108,11 @@ def _parse_page(source: SourceFile, content: bytes) -> LexborNode | None:
 
 
 def _read_chapter(body: LexborNode, left_out: Omissions) -> Iterator[Piece]:
-    shown = count_visible(body.text())
+    shown = furniture.count_text(body)
     furniture.remove_furniture(body)
-    beside = sum(count_visible(node.text()) for node in body.css(", ".join(furniture.TAGS)))
-    if gone := shown - count_visible(body.text()) + beside:
+    if gone := shown - furniture.count_text(body, furniture.TAGS):
         left_out.count(OmittedPart.NAVIGATION, gone)
-    for piece in markup.read_pieces(body, frozenset(furniture.TAGS)):
+    for piece in markup.read_pieces(body, furniture.TAGS):
         yield Heading(piece.level + 1, piece.text) if isinstance(piece, Heading) else piece
 
 

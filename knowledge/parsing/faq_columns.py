@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from knowledge.parsing.cells import get_cell
 from knowledge.types import FaqColumns, FaqPair
 
 Row = Sequence[str]
@@ -54,11 +55,11 @@ class ColumnPlaces:
 
     def read_pair(self, cells: Row) -> FaqPair | None:
         """Reads the FAQ pair of a row; None if question or answer is missing, or too long for a question."""
-        question, answer = " ".join(_get_cell(cells, self.question).split()), _get_cell(cells, self.answer)
+        question, answer = " ".join(get_cell(cells, self.question).split()), get_cell(cells, self.answer)
         if not question or not answer:
             return None
-        category = " ".join(_get_cell(cells, self.category).split())
-        variants = [" ".join(part.split()) for part in split_parts(_get_cell(cells, self.variants), "｜\n;；")]
+        category = " ".join(get_cell(cells, self.category).split())
+        variants = [" ".join(part.split()) for part in split_parts(get_cell(cells, self.variants), "｜\n;；")]
         if max(map(len, (question, category, *variants))) > _MAX_QUESTION:
             return None
         return FaqPair(
@@ -202,7 +203,3 @@ def _find_column(wanted: str, names: Row, width: int) -> int | None:
 
 def _normalize_name(name: str) -> str:
     return _DECORATION.sub("", name).lower() if len(name) <= _MAX_NAME else ""
-
-
-def _get_cell(cells: Row, index: int | None) -> str:
-    return cells[index] if index is not None and index < len(cells) else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from knowledge.blocks import Block, BlockKind
-from knowledge.parsing.cells import CellKind, find_kind
+from knowledge.parsing.cells import CellKind, find_kind, get_cell
 
 Row = Sequence[str]
 Field = tuple[str, str]
@@ -116,6 +116,6 @@ def _remove_repetitions(row: Row) -> list[str]:
 
 def _list_fields(row: Row) -> Iterator[Field]:
     for column in range(0, len(row), 2):
-        name, value = row[column], row[column + 1] if column + 1 < len(row) else ""
+        name, value = row[column], get_cell(row, column + 1)
         if name or value:
             yield name, value

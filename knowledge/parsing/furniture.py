@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from knowledge.parsing.markup_runs import UNREAD_TAGS
+from knowledge.parsing.markup_runs import UNREAD_TAGS, list_texts
 from knowledge.parsing.notes import find_label_of_classes
+from knowledge.parsing.omissions import count_visible
 
 # Never read. An <aside> may be a note.
 TAGS = frozenset(("nav", "footer", "dialog"))
@@ -69,16 +70,13 @@ def remove_furniture(article: LexborNode) -> None:
     waiting = [(article, whole.titles == 1)]
     while waiting:
         parent, above = waiting.pop()
-        child = parent.first_child
-        while child is not None:
-            if child.is_element_node:
-                says = words[child.mem_id]
-                if not says.titles and _is_furniture(child, says, whole, above):
-                    found.append(child)
-                else:
-                    waiting.append((child, above and bool(says.titles)))
-                above = above and not says.titles
-            child = child.next
+        for child in parent.iter():
+            says = words[child.mem_id]
+            if not says.titles and _is_furniture(child, says, whole, above):
+                found.append(child)
+            else:
+                waiting.append((child, above and bool(says.titles)))
+            above = above and not says.titles
     gone = [words[node.mem_id] for node in found]
     remaining = whole.all - sum(each.all for each in gone)
     if remaining >= _LEAST * whole.all or whole.sentences > sum(each.sentences for each in gone):
@@ -88,16 +86,7 @@ def remove_furniture(article: LexborNode) -> None:
 
 def count_text(root: LexborNode, skipped: frozenset[str] = frozenset()) -> int:
     """Counts the characters shown below a node, without white space and without the `skipped` tags."""
-    waiting, characters = [root], 0
-    while waiting:
-        child = waiting.pop().first_child
-        while child is not None:
-            if child.is_element_node and child.tag not in UNREAD_TAGS | skipped:
-                waiting.append(child)
-            elif child.is_text_node:
-                characters += len("".join((child.text_content or "").split()))
-            child = child.next
-    return characters
+    return sum(map(len, list_texts(root, UNREAD_TAGS | skipped)))
 
 
 def _is_furniture(node: LexborNode, words: _WordCounts, whole: _WordCounts, above: bool) -> bool:
@@ -131,28 +120,22 @@ def _count_elements(article: LexborNode, words: dict[int, _WordCounts]) -> None:
         node, linked = waiting.pop()
         linked = linked or (node.tag == "a" and "href" in node.attributes)
         order.append((node, linked))
-        child = node.first_child
-        while child is not None:
-            if child.is_element_node:
-                waiting.append((child, linked))
-            child = child.next
+        waiting += [(child, linked) for child in node.iter()]
     for node, linked in reversed(order):
         words[node.mem_id] = _count_element(node, linked, words)
 
 
 def _count_element(node: LexborNode, linked: bool, words: dict[int, _WordCounts]) -> _WordCounts:
     sums = _WordCounts(links=int(node.tag == "a" and linked), titles=int(node.tag == "h1"))
-    child = node.first_child
-    while child is not None:
+    for child in node.iter(include_text=True):
         if child.is_element_node:
             inner = words[child.mem_id]
             for name in ("all", "linked", "links", "sentences", "titles"):
                 setattr(sums, name, getattr(sums, name) + getattr(inner, name))
         elif child.is_text_node and node.tag not in _UNREAD:
             text = child.text_content or ""
-            size = len("".join(text.split()))
+            size = count_visible(text)
             sums.all += size
             sums.linked += size * linked
             sums.sentences += 0 if linked else len(_SENTENCE.findall(text))
-        child = child.next
     return sums

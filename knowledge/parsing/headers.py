@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 
-from knowledge.parsing.cells import SENTENCE_END, CellKind, find_kind
+from knowledge.parsing.cells import SENTENCE_END, CellKind, find_kind, get_cell
 
 Row = Sequence[str]
 
@@ -53,9 +53,9 @@ def build_column_names(levels: Sequence[Row]) -> list[str]:
         group = ""
         below = levels[number + 1] if number + 1 < len(levels) else ()
         for column in range(width):
-            name = " ".join(_get_cell(level, column).split())
+            name = " ".join(get_cell(level, column).split())
             group = name or group
-            if not name and _get_cell(below, column):
+            if not name and get_cell(below, column):
                 name = group
             if name and name not in columns[column]:
                 columns[column].append(name)
@@ -71,8 +71,8 @@ def is_group_header(upper: Row, lower: Row) -> bool:
     divided = 0
     upper = [cell if not column or cell != upper[column - 1] else "" for column, cell in enumerate(upper)]
     for column in range(max(len(upper), len(lower))):
-        over, under = _get_cell(upper, column), _get_cell(lower, column)
-        spans = bool(over) and not _get_cell(upper, column + 1) and bool(_get_cell(lower, column + 1))
+        over, under = get_cell(upper, column), get_cell(lower, column)
+        spans = bool(over) and not get_cell(upper, column + 1) and bool(get_cell(lower, column + 1))
         if over and not spans and under not in ("", over):
             return False
         divided += bool(under) and (spans or not over)
@@ -86,7 +86,7 @@ def measure_likelihood(head: Row, body: Sequence[Row]) -> float:
     others = [row for row in body if list(row) != list(head)]  # a header that is printed again
     named = ((column, cell) for column, cell in enumerate(head) if cell)
     return sum(
-        _compute_vote(cell, [found for row in others if (found := _get_cell(row, column))]) for column, cell in named
+        _compute_vote(cell, [found for row in others if (found := get_cell(row, column))]) for column, cell in named
     )
 
 
@@ -130,7 +130,3 @@ def _is_alike(one: str, other: str) -> bool:
 def _compute_share(found: Iterable[bool]) -> float:
     values = list(found)
     return sum(values) / len(values)
-
-
-def _get_cell(row: Row, column: int) -> str:
-    return row[column] if column < len(row) else ""

@@ -8,12 +8,14 @@ is shown then, stays out all the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from knowledge.parsing.css import TOGGLES, VISIBILITY, Declarations, TextStyle, read_declarations, read_rules
+from knowledge.parsing.markup_runs import list_texts
+from knowledge.parsing.omissions import count_visible
 
 _MAY_HIDE = re.compile(r"style|hidden|color|<font", re.IGNORECASE)
 # Attributes from before CSS.
@@ -75,8 +77,7 @@ def remove_invisible(tree: LexborHTMLParser, html: str, *, reveal: bool = False)
         sight = _find_hidden(tree, sheets, revealed)
     for node in sight.hidden:
         node.decompose()
-    kept = (node for part in revealed.values() for node in part)
-    return sum(len(text) for node in kept for text in _list_texts(node))
+    return sum(map(len, _list_texts(node for part in revealed.values() for node in part)))
 
 
 def _find_hidden(
@@ -116,18 +117,16 @@ def _find_hidden(
 def _check_children(
     node: LexborNode, around: _InheritedStyle, sight: _PageVisibility
 ) -> Iterator[tuple[LexborNode, _InheritedStyle]]:
-    child = node.first_child
-    while child is not None:
+    for child in node.iter(include_text=True):
         if child.is_element_node:
             yield child, around
         elif child.is_text_node and not around.look.readable:
             sight.hidden.append(child)
         elif child.is_text_node and not around.furniture and node.tag not in _UNREAD:
             text = child.text_content or ""
-            size = len("".join(text.split()))
+            size = count_visible(text)
             sight.shown += size
             sight.prose += size if _PROSE.search(text) else 0
-        child = child.next
 
 
 def _identify_part(node: LexborNode, ways: frozenset[str], sheets: Sheets) -> Hashable:
@@ -145,7 +144,7 @@ def _choose_revealed(sight: _PageVisibility) -> dict[Hashable, list[LexborNode]]
     """Returns the parts to reveal in a page that hides most of its text."""
     sizes: dict[Hashable, int] = {}
     for part, nodes in sight.parts.items():
-        texts = [text for node in nodes for text in _list_texts(node)]
+        texts = _list_texts(nodes)
         size = sum(map(len, texts))
         if len(texts) >= _LEAST_TEXTS and size >= _LEAST:
             sizes[part] = size
@@ -155,18 +154,9 @@ def _choose_revealed(sight: _PageVisibility) -> dict[Hashable, list[LexborNode]]
     return {part: sight.parts[part] for part, size in sizes.items() if size >= _ALSO * most}
 
 
-def _list_texts(node: LexborNode) -> Iterator[str]:
-    """Yields the non-empty texts below a node, without white space."""
-    waiting = [node]
-    while waiting:
-        inner = waiting.pop()
-        child = inner.first_child
-        while child is not None:
-            if child.is_element_node and child.tag not in _UNREAD:
-                waiting.append(child)
-            elif child.is_text_node and len(text := "".join((child.text_content or "").split())) > 1:
-                yield text
-            child = child.next
+def _list_texts(nodes: Iterable[LexborNode]) -> list[str]:
+    """Returns the texts below nodes without white space; a single character is an icon or a bullet, and no text."""
+    return [text for node in nodes for text in list_texts(node, _UNREAD) if len(text) > 1]
 
 
 def _read_sheets(tree: LexborHTMLParser) -> Sheets:

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument
 from knowledge.parsing import faq_columns
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece
 
 # Characters; a record with a longer text is a section and not a row.
 _LONG = 100
@@ -67,7 +68,7 @@ def _read_value(value: Any, level: int) -> Iterator[Piece]:
             yield from _read_list(value, level)
         case _:
             if text := _format_scalar(value):
-                yield TextPiece(text)
+                yield Block(text)
 
 
 def _read_list(values: Sequence[Any], level: int) -> Iterator[Piece]:
@@ -77,7 +78,7 @@ def _read_list(values: Sequence[Any], level: int) -> Iterator[Piece]:
             yield from _read_value(value, level)
         return
     names = list(dict.fromkeys(name for record in records for name in record))
-    if all(map(_is_flat, records)) and (_has_faq_columns(names) or all(map(_is_short, records))):
+    if all(map(_is_flat, records)) and (faq_columns.find_by_name(names) or all(map(_is_short, records))):
         yield ParsedTable([names, *([_format_cell(record.get(name)) for name in names] for record in records)], 1)
         return
     label = _choose_label(names, records)
@@ -95,9 +96,9 @@ def _read_object(record: Record, level: int) -> Iterator[Piece]:
     for name, value in record.items():
         if _is_plain(value):
             if text := _format_cell(value):
-                yield TextPiece(f"{name}：{text}")
+                yield Block(f"{name}：{text}")
         elif level >= _FIRST_LEVEL + _MAX_DEPTH:
-            yield TextPiece(f"{name}：{json.dumps(value, ensure_ascii=False)}")
+            yield Block(f"{name}：{json.dumps(value, ensure_ascii=False)}")
         elif value:
             yield Heading(level, name)
             yield from _read_value(value, level + 1)
@@ -111,10 +112,6 @@ def _choose_label(names: Sequence[str], records: Sequence[Record]) -> str:
         if telling and len(set(cells)) == len(cells):
             return name
     return ""
-
-
-def _has_faq_columns(names: Sequence[str]) -> bool:
-    return faq_columns.find_by_name(names) is not None
 
 
 def _is_flat(record: Record) -> bool:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from knowledge.blocks import BlockKind
+from knowledge.blocks import Block, BlockKind
 from knowledge.marks import find_item_marker
 from knowledge.numbering import find_article_number
-from knowledge.parsing.pieces import Heading, TextPiece
+from knowledge.parsing.pieces import Heading
 
 _ORDINAL = "[一二三四五六七八九十百零〇两0-9]"
 _HEADINGS = (
@@ -50,7 +50,7 @@ def find_heading_level(line: str) -> int | None:
     return _DECIMAL_LEVEL + decimal.group(1).count(".") + decimal.group(1).count("．") if decimal else None
 
 
-def join_wrapped_lines(lines: Iterable[TextLine]) -> Iterator[Heading | TextPiece]:
+def join_wrapped_lines(lines: Iterable[TextLine]) -> Iterator[Heading | Block]:
     """Joins wrapped lines into paragraphs, without a space between CJK, with one between Latin words.
 
     A paragraph keeps the page on which it begins.
@@ -80,10 +80,10 @@ def join_wrapped_lines(lines: Iterable[TextLine]) -> Iterator[Heading | TextPiec
         yield _build_text(text, page)
 
 
-def _build_text(text: str, page: int | None) -> TextPiece:
+def _build_text(text: str, page: int | None) -> Block:
     """Builds a piece: a list item if the text begins with a marker, since nothing else tells it in these formats."""
     marker = find_item_marker(text)
-    return TextPiece(text, page, BlockKind.ITEM, marker=marker) if marker else TextPiece(text, page)
+    return Block(text, page=page, kind=BlockKind.ITEM if marker else BlockKind.PARAGRAPH, marker=marker)
 
 
 def join_wrapped(left: str, right: str) -> str:

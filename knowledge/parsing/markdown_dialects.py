@@ -120,9 +120,7 @@ def _add_inlines(md: MarkdownIt) -> None:
 
 
 def _is_no_admonition(state: StateBlock, line: int) -> bool:
-    return blocks.has_mark(state, line, "!?") and not _ADMONITION.match(
-        state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
-    )
+    return blocks.has_mark(state, line, "!?") and not _ADMONITION.match(blocks.get_line(state, line))
 
 
 def _convert_quoted_notes(state: StateCore) -> None:

@@ -52,9 +52,8 @@ def parse_tildes(state: StateInline, silent: bool) -> bool:
     end = state.pos
     while end < state.posMax and state.src[end] == "~":
         end += 1
-    if end - state.pos == 2 and not (
-        _is_digit(_get_character(state.src, state.pos - 1)) and _is_digit(_get_character(state.src, end))
-    ):
+    before, after = _get_character(state.src, state.pos - 1), _get_character(state.src, end)
+    if end - state.pos == 2 and not (before.isdecimal() and after.isdecimal()):
         return False
     state.push("text", "", 0).content = state.src[state.pos : end]
     state.pos = end
@@ -105,12 +104,12 @@ ATTRIBUTES = re.compile(
 
 def _can_open(text: str, start: int, end: int) -> bool:
     before, after, rest = _get_character(text, start - 1), _get_character(text, end), text[end:]
-    if _is_space(after) or after in _ENDS:
+    if after.isspace() or after in _ENDS:
         return False
     if text[start] == "_":
         return not _is_word(before) and before not in _IN_ADDRESS
     if end - start > 1:
-        return not (_is_digit(before) and _is_digit(after))
+        return not (before.isdecimal() and after.isdecimal())
     if _is_word(before) or "#" in (before, after):
         return False
     content = _SPELT.match(rest)
@@ -119,7 +118,7 @@ def _can_open(text: str, start: int, end: int) -> bool:
 
 def _can_close(text: str, start: int, end: int) -> bool:
     before, after, next_one = _get_character(text, start - 1), _get_character(text, end), _get_character(text, end + 1)
-    if _is_space(before) or before in _OPENS:
+    if before.isspace() or before in _OPENS:
         return False
     if text[start] == "_":
         return (
@@ -128,20 +127,12 @@ def _can_close(text: str, start: int, end: int) -> bool:
             and not (after == "." and _is_word(next_one))
         )
     if end - start > 1:
-        return not (_is_digit(before) and _is_digit(after))
+        return not (before.isdecimal() and after.isdecimal())
     return not (_is_word(after) or "#" in (before, after) or (after == "." and _is_word(next_one)))
 
 
 def _get_character(text: str, position: int) -> str:
     return text[position] if 0 <= position < len(text) else " "
-
-
-def _is_space(character: str) -> bool:
-    return character.isspace()
-
-
-def _is_digit(character: str) -> bool:
-    return character.isdecimal()
 
 
 def _is_word(character: str) -> bool:

@@ -12,10 +12,10 @@ from knowledge.blocks import Block, BlockKind
 from knowledge.errors import HostileDocument
 from knowledge.parsing.definitions import build_bold_line, build_definition, build_entry
 from knowledge.parsing.html_visibility import remove_invisible
-from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS, Run, get_tag, list_children
+from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS, Run, get_tag
 from knowledge.parsing.markup_tables import list_outermost_tables, read_grid
 from knowledge.parsing.notes import find_label_of_classes
-from knowledge.parsing.pieces import AskedEntry, Box, Heading, ParsedTable, Piece, TextPiece, Title
+from knowledge.parsing.pieces import AskedEntry, Box, Heading, ParsedTable, Piece, Title
 from knowledge.parsing.pieces import build_item as item_of
 from knowledge.parsing.rows import read_rows
 from knowledge.types import FaqPair
@@ -81,7 +81,7 @@ class _TreeReader:
     def walk(self, parent: LexborNode, level: int = 0) -> Iterator[Piece]:
         """Yields the pieces of the children. `level`: of a list that begins here."""
         run = Run()
-        for node in list_children(parent):
+        for node in parent.iter(include_text=True):
             tag = node.tag or ""
             if tag in self._skipped or node.mem_id in self._taken:
                 continue
@@ -97,7 +97,7 @@ class _TreeReader:
         if tag in _HEADINGS:
             yield Heading(_HEADINGS[tag], self._read_flat(node))
         elif tag == "pre":
-            yield TextPiece(_read_code(node).strip("\n"), kind=BlockKind.CODE, label=_find_language(node))
+            yield Block(_read_code(node).strip("\n"), kind=BlockKind.CODE, label=_find_language(node))
         elif tag in ("ul", "ol", "menu"):
             yield from self._read_list(node, level)
         elif tag == "blockquote":
@@ -110,9 +110,9 @@ class _TreeReader:
             yield from self._read_details(node)
         elif classes == "footnote" and "data-mark" in node.attributes:
             text = self._read_flat(node)
-            yield TextPiece(f"[{node.attributes['data-mark']}] {text}", kind=BlockKind.FOOTNOTE)
-        elif classes == "formula" and all(child.is_text_node for child in list_children(node)):
-            yield TextPiece(node.text().strip(), kind=BlockKind.FORMULA)
+            yield Block(f"[{node.attributes['data-mark']}] {text}", kind=BlockKind.FOOTNOTE)
+        elif classes == "formula" and all(child.is_text_node for child in node.iter(include_text=True)):
+            yield Block(node.text().strip(), kind=BlockKind.FORMULA)
         elif (label := self._find_label(node, tag, classes)) is not None:
             yield from self._read_box(BlockKind.NOTE, node, label)
         else:
@@ -134,7 +134,7 @@ class _TreeReader:
         title = self._find_box_title(node) if kind is BlockKind.NOTE else ""
         found = list(self.walk(node))
         flat = [inner for piece in found for inner in _unwrap_box(piece)]
-        pieces = [piece for piece in flat if isinstance(piece, TextPiece | ParsedTable)]
+        pieces = [piece for piece in flat if isinstance(piece, Block | ParsedTable)]
         if entry := build_entry(title, flat):
             yield entry
         elif (pieces or title) and len(pieces) == len(flat):
@@ -155,7 +155,7 @@ class _TreeReader:
 
     def _read_details(self, node: LexborNode) -> Iterator[Piece]:
         """Yields what a click unfolds: an entry if the line to click is a question."""
-        summary = next((child for child in list_children(node) if child.tag == "summary"), None)
+        summary = next((child for child in node.iter() if child.tag == "summary"), None)
         question = ""
         if summary is not None:
             question = " ".join(self._read_flat(summary).split())
@@ -188,9 +188,9 @@ class _TreeReader:
         """Yields items with their visible markers; other contents of an item are one level deeper."""
         number = _read_number(node, "start", 1)
         mark = node.attributes.get("data-mark") or ""
-        for item in list_children(node):
+        for item in node.iter():
             if item.tag != "li":
-                if item.is_element_node and item.tag not in self._skipped:
+                if item.tag not in self._skipped:
                     yield from self._read_block(item, item.tag or "")
                 continue
             number = _read_number(item, "value", number)
@@ -200,10 +200,10 @@ class _TreeReader:
 
     def _read_item(self, item: LexborNode, level: int, marker: str) -> Iterator[Piece]:
         """Yields an item; its paragraphs are one block up to a list, a table or code."""
-        texts: list[TextPiece] = []
+        texts: list[Block] = []
         begun = False
 
-        def flush_text() -> Iterator[TextPiece]:
+        def flush_text() -> Iterator[Block]:
             nonlocal begun
             if texts:
                 yield _join_texts(texts, level + 1) if begun else _add_marker(marker, _join_texts(texts), level)
@@ -212,15 +212,15 @@ class _TreeReader:
 
         for piece in self.walk(item, level + 1):
             if isinstance(piece, Heading | Title):
-                texts.append(TextPiece(piece.text))
-            elif isinstance(piece, TextPiece) and piece.kind is BlockKind.PARAGRAPH and not piece.level:
+                texts.append(Block(piece.text))
+            elif isinstance(piece, Block) and piece.kind is BlockKind.PARAGRAPH and not piece.level:
                 texts.append(piece)
-            elif not begun and not texts and isinstance(piece, TextPiece) and piece.kind is BlockKind.ITEM:
+            elif not begun and not texts and isinstance(piece, Block) and piece.kind is BlockKind.ITEM:
                 begun = True  # 2026. 5. 1 起: an item that begins with another one
                 yield _add_marker(marker, replace(piece, level=0), level)
             else:
                 yield from flush_text()
-                if isinstance(piece, TextPiece) and not piece.level:
+                if isinstance(piece, Block) and not piece.level:
                     piece = replace(piece, level=level + 1)
                 yield piece
         yield from flush_text()
@@ -230,17 +230,17 @@ class _TreeReader:
         if code is not None:
             yield from self._read_block(code, "pre")
             return
-        caption = next((child for child in list_children(table) if child.tag == "caption"), None)
+        caption = next((child for child in table.iter() if child.tag == "caption"), None)
         grid = read_grid(table, self._read_cell)
         title = "" if caption is None else " ".join(self._read_flat(caption).split())
         if grid.named:
-            yield from [TextPiece(title)] if title else []
+            yield from [Block(title)] if title else []
             for name, *values in grid.rows:
-                yield TextPiece(f"{name}：{'；'.join(filter(None, dict.fromkeys(values)))}")
+                yield Block(f"{name}：{'；'.join(filter(None, dict.fromkeys(values)))}")
         elif any(map(any, grid.rows)):
             yield ParsedTable(grid.rows, grid.headers or None, self._certain, caption=title)
         elif title:
-            yield TextPiece(title)
+            yield Block(title)
         for name, inner in grid.inner:
             for piece in self._read_table(inner):
                 yield replace(piece, caption=piece.caption or name) if isinstance(piece, ParsedTable) else piece
@@ -282,23 +282,23 @@ def _unwrap_box(piece: Piece) -> Iterator[Piece]:
         yield piece
 
 
-def _join_texts(texts: list[TextPiece], level: int = 0) -> TextPiece:
+def _join_texts(texts: list[Block], level: int = 0) -> Block:
     """Joins the paragraphs of an item as lines."""
     markdown = "\n".join(text.markdown or text.text for text in texts) if any(text.markdown for text in texts) else ""
-    return TextPiece("\n".join(text.text for text in texts), level=level, markdown=markdown)
+    return Block("\n".join(text.text for text in texts), level=level, markdown=markdown)
 
 
-def _add_marker(marker: str, text: TextPiece, level: int) -> TextPiece:
+def _add_marker(marker: str, text: Block, level: int) -> Block:
     markdown = item_of(marker, text.markdown, level).text if text.markdown else ""
     return replace(item_of(marker, text.text, level), markdown=markdown)
 
 
 def _list_parts(node: LexborNode) -> Iterator[LexborNode]:
     """Yields terms and definitions, also those within a <div>."""
-    for child in list_children(node):
+    for child in node.iter():
         if child.tag == "div" and child.css_first("dt, dd") is not None:
             yield from _list_parts(child)
-        elif child.is_element_node:
+        else:
             yield child
 
 
@@ -321,7 +321,7 @@ def _read_code(node: LexborNode) -> str:
         return "\n"
     if node.tag in UNREAD_TAGS or not _GUTTERS.isdisjoint((node.attributes.get("class") or "").split()):
         return ""
-    parts = list(list_children(node))
+    parts = list(node.iter(include_text=True))
     lines = node.tag == "pre" and sum(part.tag == "code" for part in parts) > 1  # one <code> a line
     return ("\n" if lines else "").join(_read_code(part) for part in parts if not lines or part.tag == "code")
 
@@ -345,10 +345,10 @@ def _list_lines(found: Iterable[Piece]) -> Iterator[str]:
                     elif isinstance(row, Block):
                         yield row.text
             case Box():
-                yield from _list_lines([TextPiece(piece.title)] if piece.title else [])
+                yield from _list_lines([Block(piece.title)] if piece.title else [])
                 yield from _list_lines(piece.pieces)
             case AskedEntry():
                 yield piece.question
                 yield from _list_lines(piece.answer)
-            case Title() | Heading() | TextPiece():
+            case Title() | Heading() | Block():
                 yield piece.text

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborNode
 
-from knowledge.blocks import BlockKind
+from knowledge.blocks import Block, BlockKind
 from knowledge.parsing.characters import remove_unseen
-from knowledge.parsing.pieces import TextPiece
 
 # fmt: off
 INLINE_TAGS = {
@@ -52,7 +51,7 @@ class Run:
         self._plain.append(plain)
         self._markdown.append(markdown)
 
-    def flush(self) -> Iterator[TextPiece]:
+    def flush(self) -> Iterator[Block]:
         """Yields the run as one text if it is not empty, and empties it. A picture or a formula alone is a block of
         its kind.
         """
@@ -62,7 +61,7 @@ class Run:
         markdown = _normalize_lines("".join(self._markdown)) if self._marked else ""
         kind = next(iter(self._kinds)) if len(self._kinds) == 1 else BlockKind.PARAGRAPH
         if text:
-            yield TextPiece(text, kind=kind, markdown=remove_unseen(_escape_starts(markdown)))
+            yield Block(text, kind=kind, markdown=remove_unseen(_escape_starts(markdown)))
         self._plain, self._markdown, self._kinds, self._marked = [], [], set(), False
 
     def _read_node(self, node: LexborNode) -> tuple[str, str]:
@@ -80,7 +79,7 @@ class Run:
             return self._read_picture(node)
         if node.tag in ("math", "mjx-container") or not _FORMULA_CLASSES.isdisjoint(_list_classes(node)):
             return self._read_formula(node)
-        parts = [self._read_node(child) for child in list_children(node)]
+        parts = [self._read_node(child) for child in node.iter(include_text=True)]
         plain, markdown = ("".join(part) for part in zip(*parts, strict=True)) if parts else ("", "")
         return plain, self._wrap_markdown(node, plain, markdown)
 
@@ -131,12 +130,15 @@ def read_formula_text(node: LexborNode) -> str:
     return " ".join((node if source is None else source).text().split())
 
 
-def list_children(node: LexborNode) -> Iterator[LexborNode]:
-    """Yields the elements and texts directly below a node."""
-    child = node.first_child
-    while child is not None:
-        yield child
-        child = child.next
+def list_texts(root: LexborNode, skipped: Collection[str]) -> Iterator[str]:
+    """Yields the texts below a node without white space, but none of elements with the `skipped` tags."""
+    waiting = [root]
+    while waiting:
+        for child in waiting.pop().iter(include_text=True):
+            if child.is_element_node and child.tag not in skipped:
+                waiting.append(child)
+            elif child.is_text_node:
+                yield "".join((child.text_content or "").split())
 
 
 def get_tag(node: LexborNode) -> str:

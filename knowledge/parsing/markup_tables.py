@@ -11,8 +11,6 @@ from itertools import takewhile
 
 from selectolax.lexbor import LexborNode
 
-from knowledge.parsing.markup_runs import list_children
-
 _MAX_SPAN = 100
 
 
@@ -32,7 +30,7 @@ class Grid:
 def read_grid(table: LexborNode, flat: Callable[[LexborNode], str]) -> Grid:
     """Reads a table. `flat` returns the text of a cell without its nested tables."""
     rows = [row for row in _list_rows(table) if row.css_first("td, th") is not None]
-    cells = [[cell for cell in list_children(row) if cell.tag in ("td", "th")] for row in rows]
+    cells = [[cell for cell in row.iter() if cell.tag in ("td", "th")] for row in rows]
     kinds = [[cell.tag for cell in row] for row in cells]
     headers = sum(1 for _ in takewhile(lambda kind: "td" not in kind, kinds))
     if headers == len(kinds) > 1:
@@ -84,11 +82,11 @@ def _read_span(cell: LexborNode, attribute: str) -> int:
 
 def _list_rows(table: LexborNode) -> Iterator[LexborNode]:
     """Yields the rows of this table, not those of nested tables."""
-    for child in list_children(table):
+    for child in table.iter():
         if child.tag == "tr":
             yield child
         elif child.tag in ("thead", "tbody", "tfoot"):
-            yield from (row for row in list_children(child) if row.tag == "tr")
+            yield from (row for row in child.iter() if row.tag == "tr")
 
 
 def _list_inner_tables(
@@ -102,8 +100,8 @@ def _list_inner_tables(
 
 def list_outermost_tables(cell: LexborNode) -> Iterator[LexborNode]:
     """Yields the tables within a cell, but not those within them."""
-    for child in list_children(cell):
+    for child in cell.iter():
         if child.tag == "table":
             yield child
-        elif child.is_element_node:
+        else:
             yield from list_outermost_tables(child)

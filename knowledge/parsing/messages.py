@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from knowledge.parsing.pieces import TextPiece
+from knowledge.blocks import Block
 
 _STAMP = re.compile(
     r"[\[【(（]?\s*(?:\d{2,4}\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?[\sT,，]*)?(?:(?:星期|周)[一二三四五六日天]\s*)?"
@@ -39,7 +39,7 @@ class _Opening:
     stamped: bool
 
 
-def read_messages(lines: Sequence[str]) -> Iterator[TextPiece] | None:
+def read_messages(lines: Sequence[str]) -> Iterator[Block] | None:
     """Returns one paragraph for each message, its lines kept; None if the lines are no conversation."""
     openings = [_read_opening(line.strip()) for line in lines]
     speakers = _find_speakers(lines, openings)
@@ -74,19 +74,19 @@ def _is_talk(openings: Sequence[_Opening]) -> bool:
 
 def _group_messages(
     lines: Sequence[str], openings: Sequence[_Opening | None], speakers: frozenset[tuple[str, bool]]
-) -> Iterator[TextPiece]:
+) -> Iterator[Block]:
     message: list[str] = []
     for line, opening in zip(lines, openings, strict=True):
         alone = bool(_STAMP.fullmatch(line.strip()))
         if message and (alone or (opening and (opening.speaker, opening.stamped) in speakers)):
-            yield TextPiece("\n".join(message))
+            yield Block("\n".join(message))
             message.clear()
         if line.strip():
             message.append(line.strip())
         if message and alone:
-            yield TextPiece(message.pop())
+            yield Block(message.pop())
     if message:
-        yield TextPiece("\n".join(message))
+        yield Block("\n".join(message))
 
 
 def _read_opening(line: str) -> _Opening | None:

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
+from knowledge.blocks import Block
 from knowledge.parsing.lines import FULL, TextLine, join_wrapped_lines
 from knowledge.parsing.omissions import Omissions, OmittedPart
 from knowledge.parsing.pdf_columns import order_columns
 from knowledge.parsing.pdf_layout import PageLine, find_tables, is_table_head
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece, Title
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Title
 
 # Lines at the top and at the bottom of a page that may be a running header or footer.
 _EDGE = 3
@@ -45,10 +46,10 @@ def build_pieces(pages: Sequence[Sequence[PageLine]], bookmarks: Bookmarks) -> I
     ranks = _rank_sizes(written)
     columns = _find_columns(written)
     run: list[TextLine] = []
-    apart: list[TextPiece] = []
+    apart: list[Block] = []
     for item in find_tables(lines):
         if isinstance(item, PageLine) and item.kind is not None:
-            apart.append(TextPiece(item.text, item.page, item.kind))
+            apart.append(Block(item.text, page=item.page, kind=item.kind))
         elif (heading := item if isinstance(item, ParsedTable) else _build_heading(item, bookmarks, ranks)) is not None:
             yield from _flush_lines(run, apart)
             yield heading
@@ -61,7 +62,7 @@ def build_pieces(pages: Sequence[Sequence[PageLine]], bookmarks: Bookmarks) -> I
     yield from _flush_lines(run, apart)
 
 
-def _flush_lines(run: list[TextLine], apart: list[TextPiece]) -> Iterator[Piece]:
+def _flush_lines(run: list[TextLine], apart: list[Block]) -> Iterator[Piece]:
     """Yields the open paragraphs, and then what stood among their lines but is no part of them."""
     yield from join_wrapped_lines(run)
     yield from apart

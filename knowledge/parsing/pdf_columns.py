@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from operator import attrgetter
 from statistics import median
 
 from knowledge.parsing.pdf_layout import LineCell, PageLine
@@ -30,6 +31,8 @@ _PAUSE = re.compile(r"[，。；：、！？,.;:!?]\s*[^\s\d]")
 _FLOWING = 0.25
 # Points; how exactly gutters are looked for.
 _STEP = 2.0
+
+_BY_HEIGHT = attrgetter("base")
 
 # The middles of the white strips between columns, in points from the left.
 Gutters = tuple[float, ...]
@@ -125,15 +128,11 @@ def _order_lines(page: list[PageLine], gutters: Gutters) -> list[PageLine]:
             text = " ".join(cell.text for cell in cells)
             columns[column].append(replace(line, text=text, cells=tuple(cells), column=column))
     ordered: list[PageLine] = []
-    for border in [*sorted(over, key=_get_depth), None]:
+    for border in [*sorted(over, key=_BY_HEIGHT, reverse=True), None]:
         for column, lines in sorted(columns.items()):
             above = [line for line in lines if border is None or line.base > border.base]
-            ordered.extend(sorted(above, key=_get_depth))
+            ordered.extend(sorted(above, key=_BY_HEIGHT, reverse=True))
             columns[column] = [line for line in lines if not (border is None or line.base > border.base)]
         if border is not None:
             ordered.append(border)
     return ordered
-
-
-def _get_depth(line: PageLine) -> float:
-    return -line.base

@@ -218,17 +218,12 @@ def _is_row(header: PageLine, line: PageLine) -> bool:
     columns = [_find_column(header, cell) for cell in line.cells]
     if len(set(columns)) < len(columns) or (columns == [0] and len(line.cells) == 1):
         return False
-    return all(
-        _is_aligned(header.cells[column], cell, header.size) for column, cell in zip(columns, line.cells, strict=True)
-    )
+    pairs = zip(columns, line.cells, strict=True)
+    return all(_measure_distance(header.cells[column], cell) <= header.size for column, cell in pairs)
 
 
 def _find_column(header: PageLine, cell: LineCell) -> int:
     return min(range(len(header.cells)), key=lambda index: _measure_distance(header.cells[index], cell))
-
-
-def _is_aligned(head: LineCell, cell: LineCell, size: float) -> bool:
-    return _measure_distance(head, cell) <= size
 
 
 def _measure_distance(head: LineCell, cell: LineCell) -> float:

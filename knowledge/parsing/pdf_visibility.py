@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pypdfium2 import raw
+from pypdfium2 import PdfMatrix, raw
 
 from knowledge.parsing.colours import WHITE, Colour, is_indistinct
 
 # Left, bottom, right, top, in points of the page.
 Box = tuple[float, float, float, float]
-Matrix = tuple[float, float, float, float, float, float]
 
-_IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 # Points; nobody prints smaller for people.
 _READABLE = 1.5
 _FAINT = 0.1
@@ -25,7 +22,8 @@ _OUTLINED = {raw.FPDF_TEXTRENDERMODE_STROKE, raw.FPDF_TEXTRENDERMODE_STROKE_CLIP
 _SCAN = 0.5
 # Points; what is thinner is a line, nobody's background.
 _MIN_SIDE = 4.0
-_MAX_DEPTH = 12
+# The page, and forms within forms.
+_MAX_DEPTH = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +67,10 @@ def _find_hidden(page: Any) -> frozenset[int]:
     shown: Box = page.get_bbox()
     surfaces: list[_Surface] = []
     texts: list[_Text] = []
-    for handle, matrix in _list_objects(page.raw, raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, _IDENTITY, 0):
-        if raw.FPDFPageObj_GetType(handle) == raw.FPDF_PAGEOBJ_TEXT:
-            texts.append(_read_text(handle, matrix, len(surfaces)))
-        elif (surface := _read_surface(handle, matrix)) is not None:
+    for item in page.get_objects(max_depth=_MAX_DEPTH):
+        if item.type == raw.FPDF_PAGEOBJ_TEXT:
+            texts.append(_read_text(item, len(surfaces)))
+        elif item.type != raw.FPDF_PAGEOBJ_FORM and (surface := _read_surface(item)) is not None:
             surfaces.append(surface)
     colours = {surface.colour for surface in surfaces} | {WHITE}
     scans = [
@@ -97,76 +95,52 @@ def _is_unseen(
     return is_indistinct(text.colour, surface.colour if surface is not None else WHITE)
 
 
-def _list_objects(container: Any, count: Any, get: Any, matrix: Matrix, depth: int) -> Iterator[tuple[Any, Matrix]]:
-    """Yields all drawn objects in order, with the matrix that maps them to the page; forms are opened."""
-    for index in range(count(container)):
-        handle = get(container, index)
-        if raw.FPDFPageObj_GetType(handle) != raw.FPDF_PAGEOBJ_FORM:
-            yield handle, matrix
-        elif depth < _MAX_DEPTH:
-            inner = _join_matrices(_read_matrix(handle), matrix)
-            yield from _list_objects(handle, raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, inner, depth + 1)
-
-
-def _read_text(handle: Any, matrix: Matrix, below: int) -> _Text:
-    size = ctypes.c_float()
-    raw.FPDFTextObj_GetFontSize(handle, size)
-    _, _, skewed, height, _, _ = _join_matrices(_read_matrix(handle), matrix)
-    colour, opacity = _read_paint(handle)
+def _read_text(item: Any, below: int) -> _Text:
+    matrix = item.get_matrix().multiply(_build_page_matrix(item))
+    colour, opacity = _read_paint(item)
     return _Text(
-        address=_get_address(handle),
-        box=_read_box(handle, matrix),
-        size=abs(size.value) * (skewed**2 + height**2) ** 0.5,
-        mode=raw.FPDFTextObj_GetTextRenderMode(handle),
+        address=_get_address(item.raw),
+        box=_read_box(item),
+        size=abs(item.get_font_size()) * (matrix.c**2 + matrix.d**2) ** 0.5,
+        mode=raw.FPDFTextObj_GetTextRenderMode(item),
         colour=colour,
         opacity=opacity,
         below=below,
     )
 
 
-def _read_surface(handle: Any, matrix: Matrix) -> _Surface | None:
+def _read_surface(item: Any) -> _Surface | None:
     """Returns the surface; None if it is not filled, or too thin to carry text."""
-    kind = raw.FPDFPageObj_GetType(handle)
-    box = _read_box(handle, matrix)
+    box = _read_box(item)
     if min(box[2] - box[0], box[3] - box[1]) < _MIN_SIDE:
         return None
-    if kind in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING):
-        return _Surface(box, None, kind == raw.FPDF_PAGEOBJ_IMAGE)
+    if item.type in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING):
+        return _Surface(box, None, item.type == raw.FPDF_PAGEOBJ_IMAGE)
     fill, stroke = ctypes.c_int(), ctypes.c_int()
-    if not raw.FPDFPath_GetDrawMode(handle, fill, stroke) or not fill.value:
+    if not raw.FPDFPath_GetDrawMode(item, fill, stroke) or not fill.value:
         return None
-    colour, opacity = _read_paint(handle)
+    colour, opacity = _read_paint(item)
     return _Surface(box, colour, False) if opacity >= _FAINT else None
 
 
-def _read_paint(handle: Any) -> tuple[Colour, float]:
+def _read_paint(item: Any) -> tuple[Colour, float]:
     red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
-    if not raw.FPDFPageObj_GetFillColor(handle, red, green, blue, alpha):
+    if not raw.FPDFPageObj_GetFillColor(item, red, green, blue, alpha):
         return (0, 0, 0), 1.0
     return (red.value, green.value, blue.value), alpha.value / 255
 
 
-def _read_matrix(handle: Any) -> Matrix:
-    found = raw.FS_MATRIX()
-    raw.FPDFPageObj_GetMatrix(handle, found)
-    return found.a, found.b, found.c, found.d, found.e, found.f
+def _read_box(item: Any) -> Box:
+    box: Box = _build_page_matrix(item).on_rect(*item.get_bounds())
+    return box
 
 
-def _join_matrices(first: Matrix, then: Matrix) -> Matrix:
-    """Returns the matrix that applies one after the other."""
-    a, b, c, d, e, f = first
-    g, h, i, j, k, m = then
-    return a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m
-
-
-def _read_box(handle: Any, matrix: Matrix) -> Box:
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
-    raw.FPDFPageObj_GetBounds(handle, left, bottom, right, top)
-    a, b, c, d, e, f = matrix
-    corners = [(x.value, y.value) for x in (left, right) for y in (bottom, top)]
-    across = [a * x + c * y + e for x, y in corners]
-    upward = [b * x + d * y + f for x, y in corners]
-    return min(across), min(upward), max(across), max(upward)
+def _build_page_matrix(item: Any) -> Any:
+    """Returns the matrix that maps the coordinates around an object, which are those of its form, to the page."""
+    matrix = PdfMatrix()
+    while (item := item.container) is not None:
+        matrix = matrix.multiply(item.get_matrix())
+    return matrix
 
 
 def _get_address(handle: Any) -> int:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image, ImageOps, ImageSequence
 
+from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, HostileDocument, ScannedDocument
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.omissions import Omissions
 from knowledge.parsing.page_pieces import build_pieces, extract_body
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece
 from knowledge.parsing.recognition import (
     LONGEST_SIDE,
     build_lines,
@@ -56,7 +57,7 @@ class PictureParser(Parser):
             raise EmptyDocument(source.name, "里没有认出文字")
         yield build_recognised_notice([number for number, page in enumerate(kept, start=1) if page])
         for piece in build_pieces(kept, {}):
-            if count == 1 and isinstance(piece, Heading | TextPiece | ParsedTable):
+            if count == 1 and isinstance(piece, Heading | Block | ParsedTable):
                 yield replace(piece, page=None)
             else:
                 yield piece

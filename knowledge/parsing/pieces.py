@@ -6,7 +6,7 @@ import mimetypes
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from knowledge.blocks import BlockKind
+from knowledge.blocks import Block, BlockKind
 from knowledge.types import Notice, ParsedDocument
 
 # Marks that leave room behind them: no space follows.
@@ -40,39 +40,23 @@ class Heading:
     page: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextPiece:
-    """A block of text as a reader sees it, without its indent; `page` counts from 1. The other fields as in `Block`.
-
-    Items that follow each other are one list; what stands between them at a deeper `level` belongs to them.
-    """
-
-    text: str
-    page: int | None = None
-    kind: BlockKind = BlockKind.PARAGRAPH
-    level: int = 0
-    marker: str = ""
-    label: str = ""
-    markdown: str = ""
-
-
 def add_marker(marker: str, text: str) -> str:
     """Puts a marker before a text, with a blank between them unless the marker ends with room itself."""
     return f"{marker}{'' if not marker or marker.endswith(_WIDE) else ' '}{text}"
 
 
-def build_item(marker: str, text: str, level: int = 0, page: int | None = None) -> TextPiece:
+def build_item(marker: str, text: str, level: int = 0, page: int | None = None) -> Block:
     """Builds a list item; its further lines are indented below its text, not below its marker."""
     begin = add_marker(marker, "")
     hanging = "\n" + " " * (len(begin) + sum(character in _WIDE for character in begin))
-    return TextPiece(begin + text.replace("\n", hanging), page, BlockKind.ITEM, level, marker)
+    return Block(begin + text.replace("\n", hanging), page=page, kind=BlockKind.ITEM, level=level, marker=marker)
 
 
-def build_picture(alternative: str, level: int = 0, page: int | None = None) -> Iterator[TextPiece]:
+def build_picture(alternative: str, level: int = 0, page: int | None = None) -> Iterator[Block]:
     """Yields the alternative text of a picture; nothing if a program put a file name there."""
     text = alternative.strip()
     if text and not (mimetypes.guess_type(text)[0] or "").startswith("image/"):
-        yield TextPiece(text, page, BlockKind.IMAGE, level)
+        yield Block(text, page=page, kind=BlockKind.IMAGE, level=level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +64,7 @@ class Box:
     """What stands apart in a note (kind NOTE; `label`: tip, warning …; `title`: as it is shown) or a quotation."""
 
     kind: BlockKind
-    pieces: Sequence[TextPiece | ParsedTable]
+    pieces: Sequence[Block | ParsedTable]
     label: str = ""
     title: str = ""
 
@@ -90,7 +74,7 @@ class AskedEntry:
     """A question that customers ask, with its answer, in the midst of a document."""
 
     question: str
-    answer: Sequence[TextPiece | ParsedTable | Box]
+    answer: Sequence[Block | ParsedTable | Box]
     variants: tuple[str, ...] = ()
     page: int | None = None
 
@@ -118,4 +102,6 @@ class Enclosed:
     document: ParsedDocument
 
 
-Piece = Title | FrontMatter | Heading | TextPiece | Box | AskedEntry | ParsedTable | Enclosed | Notice
+# A block among them is text as a reader sees it, without the indent, headings and group that the assembly adds. Items
+# that follow each other are one list; what stands between them at a deeper `level` belongs to them.
+Piece = Title | FrontMatter | Heading | Block | Box | AskedEntry | ParsedTable | Enclosed | Notice

@@ -10,13 +10,13 @@ from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from pptx.oxml.ns import qn
 
-from knowledge.blocks import BlockKind
+from knowledge.blocks import Block, BlockKind
 from knowledge.errors import DocumentTooLarge
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.merged_cells import Across, fill_across
 from knowledge.parsing.omissions import Omissions, OmittedPart
-from knowledge.parsing.pieces import Heading, ParsedTable, Piece, TextPiece, Title, build_picture
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Title, build_picture
 from knowledge.parsing.pptx_omissions import report_hidden_slide, report_masters, report_slide_extras
 from knowledge.parsing.pptx_text import read_paragraphs
 from knowledge.types import Notice, NoticeCode
@@ -62,7 +62,7 @@ class PptxParser(Parser):
                 if len(found) == 1 < len(deck.slides):  # a cover: it titles the deck and heads nothing
                     continue
             yield from found
-            written = any(not isinstance(piece, TextPiece) or piece.kind is not BlockKind.IMAGE for piece in found)
+            written = any(not isinstance(piece, Block) or piece.kind is not BlockKind.IMAGE for piece in found)
             if not written and any(shape.shape_type == MSO_SHAPE_TYPE.PICTURE for shape in shapes):
                 pictured.append(number)
         if pictured:
@@ -135,7 +135,7 @@ def _get_placeholder_kind(shape: Any) -> Any:
     return shape.placeholder_format.type if shape.is_placeholder else None
 
 
-def _read_texts(shape: Any, number: int, left_out: Omissions) -> Iterator[TextPiece]:
+def _read_texts(shape: Any, number: int, left_out: Omissions) -> Iterator[Block]:
     return read_paragraphs(shape.text_frame._txBody, number, left_out) if shape.has_text_frame else iter(())
 
 

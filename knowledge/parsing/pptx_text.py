@@ -8,11 +8,11 @@ from typing import Any
 
 from pptx.oxml.ns import qn
 
-from knowledge.blocks import BlockKind
+from knowledge.blocks import Block, BlockKind
 from knowledge.parsing.formulas import FORMULA, PARAGRAPH, write_formula
 from knowledge.parsing.numerals import format_numeral
 from knowledge.parsing.omissions import Omissions, OmittedPart
-from knowledge.parsing.pieces import TextPiece, build_item
+from knowledge.parsing.pieces import build_item
 
 # Hundredths of a point; smaller text is not seen.
 _SMALLEST = 150
@@ -66,7 +66,7 @@ class _Markers:
         return shape.format(format_numeral(count.reached, form))
 
 
-def read_paragraphs(body: Any, page: int, left_out: Omissions) -> Iterator[TextPiece]:
+def read_paragraphs(body: Any, page: int, left_out: Omissions) -> Iterator[Block]:
     """Yields the non-empty paragraphs of a p:txBody or a:txBody."""
     markers = _Markers()
     for paragraph in body.iterfind(qn("a:p")):
@@ -81,7 +81,7 @@ def read_paragraphs(body: Any, page: int, left_out: Omissions) -> Iterator[TextP
             yield build_item(marker, text, level, page)
         else:
             alone = any(formulas) and "".join(formulas).strip() == text
-            yield TextPiece(text, page, BlockKind.FORMULA if alone else BlockKind.PARAGRAPH)
+            yield Block(text, page=page, kind=BlockKind.FORMULA if alone else BlockKind.PARAGRAPH)
 
 
 def _read_nodes(parent: Any, parts: list[str], formulas: list[str], page: int, left_out: Omissions) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 from pathlib import PurePath
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from knowledge.errors import HostileDocument, UnsupportedType
@@ -23,108 +23,40 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNOREC
 _SHOWN = 60
 
 
-def _build_markdown() -> Parser:
-    from knowledge.parsing.markdown import MarkdownParser
-
-    return MarkdownParser()
-
-
-def _build_text() -> Parser:
-    from knowledge.parsing.plain import PlainParser
-
-    return PlainParser()
-
-
-def _build_html() -> Parser:
-    from knowledge.parsing.html import HtmlParser
-
-    return HtmlParser()
-
-
-def _build_pdf() -> Parser:
-    from knowledge.parsing.pdf import PdfParser
-
-    return PdfParser()
-
-
-def _build_docx() -> Parser:
-    from knowledge.parsing.docx import DocxParser
-
-    return DocxParser()
-
-
-def _build_xlsx() -> Parser:
-    from knowledge.parsing.xlsx import XlsxParser
-
-    return XlsxParser()
-
-
-def _build_csv() -> Parser:
-    from knowledge.parsing.csv import CsvParser
-
-    return CsvParser()
-
-
-def _build_pptx() -> Parser:
-    from knowledge.parsing.pptx import PptxParser
-
-    return PptxParser()
-
-
-def _build_json() -> Parser:
-    from knowledge.parsing.json import JsonParser
-
-    return JsonParser()
-
-
-def _build_epub() -> Parser:
-    from knowledge.parsing.epub import EpubParser
-
-    return EpubParser()
-
-
-def _build_eml() -> Parser:
-    from knowledge.parsing.eml import EmlParser
-
-    return EmlParser(lambda name, content, mail: parse(name, content, mail.limits, recogniser=mail.recogniser))
-
-
-def _build_picture() -> Parser:
-    from knowledge.parsing.picture import PictureParser
-
-    return PictureParser()
-
-
-def _build_legacy() -> Parser:
-    from knowledge.parsing.legacy import LegacyParser
-
-    return LegacyParser()
-
-
-PARSERS: dict[str, Callable[[], Parser]] = {
-    ".md": _build_markdown,
-    ".markdown": _build_markdown,
-    ".mdx": _build_markdown,
-    ".txt": _build_text,
-    ".html": _build_html,
-    ".htm": _build_html,
-    ".pdf": _build_pdf,
-    ".docx": _build_docx,
-    ".xlsx": _build_xlsx,
-    ".csv": _build_csv,
-    ".tsv": _build_csv,
-    ".pptx": _build_pptx,
-    ".json": _build_json,
-    ".jsonl": _build_json,
-    ".epub": _build_epub,
-    ".eml": _build_eml,
+# Suffix -> the module of its parser in this package, and its class.
+PARSERS: dict[str, str] = {
+    ".md": "markdown:MarkdownParser",
+    ".markdown": "markdown:MarkdownParser",
+    ".mdx": "markdown:MarkdownParser",
+    ".txt": "plain:PlainParser",
+    ".html": "html:HtmlParser",
+    ".htm": "html:HtmlParser",
+    ".pdf": "pdf:PdfParser",
+    ".docx": "docx:DocxParser",
+    ".xlsx": "xlsx:XlsxParser",
+    ".csv": "csv:CsvParser",
+    ".tsv": "csv:CsvParser",
+    ".pptx": "pptx:PptxParser",
+    ".json": "json:JsonParser",
+    ".jsonl": "json:JsonParser",
+    ".epub": "epub:EpubParser",
+    ".eml": "eml:EmlParser",
 }
 # Need a recogniser.
-PICTURES: dict[str, Callable[[], Parser]] = dict.fromkeys(
-    (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), _build_picture
+PICTURES: dict[str, str] = dict.fromkeys(
+    (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), "picture:PictureParser"
 )
 # Need a conversion first, see `knowledge.conversion`.
-LEGACY: dict[str, Callable[[], Parser]] = dict.fromkeys((".doc", ".xls", ".ppt"), _build_legacy)
+LEGACY: dict[str, str] = dict.fromkeys((".doc", ".xls", ".ppt"), "legacy:LegacyParser")
+
+
+def load_parser(suffix: str) -> Parser | None:
+    """Creates the parser of a suffix, in lower case and with its dot; None if files of that kind are not read."""
+    place = PARSERS.get(suffix) or PICTURES.get(suffix) or LEGACY.get(suffix)
+    if place is None:
+        return None
+    parser: Parser = resolve_name(f"knowledge.parsing.{place}")()
+    return parser
 
 
 def parse(
@@ -151,11 +83,10 @@ def parse(
         MemoryError: If memory runs out.
     """
     name = check_name(name)
-    suffix = PurePath(name).suffix.lower()
-    make = PARSERS.get(suffix) or PICTURES.get(suffix) or LEGACY.get(suffix)
-    if make is None:
+    parser = load_parser(PurePath(name).suffix.lower())
+    if parser is None:
         raise UnsupportedType(name, f"的类型不支持，请换成 {'、'.join((*PARSERS, *PICTURES, *LEGACY))} 之一")
-    return make().parse(SourceFile(name, content, limits, columns, recogniser))
+    return parser.parse(SourceFile(name, content, limits, columns, recogniser))
 
 
 def check_name(name: str) -> str:

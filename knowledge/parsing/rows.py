@@ -8,7 +8,7 @@ from itertools import chain, groupby, islice
 
 from knowledge.blocks import Block, BlockKind
 from knowledge.parsing import field_tables, headers
-from knowledge.parsing.cells import list_filled_columns
+from knowledge.parsing.cells import get_cell, list_filled_columns
 from knowledge.parsing.overlong_rows import OverlongRows
 from knowledge.parsing.pieces import ParsedTable
 from knowledge.parsing.regions import Row, SheetLine, cut_columns, read_lines, split_bands, split_columns
@@ -166,8 +166,14 @@ class _SheetReader:
                 reading.reported = True
                 yield field_tables.build_row(("", name) for name in reading.names if name)
 
-    def _read_between(self, above: TableReading | None, *, titled: bool = False) -> Iterator[Found]:
-        """Yields the lines that stand alone above or between tables. titled: the last one belongs to what follows."""
+    def _read_between(self, above: TableReading | None, *, titled: bool = False, last: bool = False) -> Iterator[Found]:
+        """Yields the lines that stand alone: a row of the table above, a note or a caption.
+
+        Args:
+            above: The table above, if any.
+            titled: Whether the last line belongs to what follows.
+            last: Whether no table follows, so that nothing is a caption.
+        """
         lines, self.between = self.between, []
         apart = above is None
         for line in lines:
@@ -177,7 +183,7 @@ class _SheetReader:
             text = _get_only_cell(line)
             if not apart and above is not None and above.has_record(line.cells):
                 yield above.build_row(line.cells)
-            elif is_note(text):
+            elif last or is_note(text):
                 yield Block(text, kind=BlockKind.NOTE)
             else:
                 yield _build_caption(text)
@@ -186,17 +192,8 @@ class _SheetReader:
         """Yields the lines behind the last table as notes; without any table, a column or lines of text."""
         yield from self._read_names()
         lines = [line for line in self.between if not line.blank]
-        above = self._find_above(lines[0].cells) if lines else None
         if self.above:
-            apart = False
-            for line in self.between:
-                apart = apart or line.blank
-                if line.blank:
-                    continue
-                if not apart and above is not None and above.has_record(line.cells):
-                    yield above.build_row(line.cells)
-                else:
-                    yield Block(_get_only_cell(line), kind=BlockKind.NOTE)
+            yield from self._read_between(self._find_above(lines[0].cells) if lines else None, last=True)
         elif lines:
             yield from _read_column([_get_only_cell(line) for line in lines])
         self.between = []
@@ -243,7 +240,7 @@ def _report_used_columns(reading: TableReading) -> FaqColumnsUsed:
     assert places is not None
 
     def get_name(column: int) -> str:
-        return (reading.names[column] if column < len(reading.names) else "") or f"第 {column + 1} 列"
+        return get_cell(reading.names, column) or f"第 {column + 1} 列"
 
     read = {places.question, places.answer, places.variants, places.category}
     left_out = tuple(cell for column, cell in enumerate(reading.names) if cell and column not in read)

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from knowledge.blocks import Block
 from knowledge.parsing import faq_columns, field_tables, headers
-from knowledge.parsing.cells import is_one_more, list_filled_columns
+from knowledge.parsing.cells import get_cell, is_one_more, list_filled_columns
 from knowledge.parsing.faq_columns import ColumnPlaces
 from knowledge.types import FaqColumns
 
@@ -66,7 +66,7 @@ class TableReading:
         fields: list[tuple[str, str]] = []
         last: tuple[int, tuple[str, str]] | None = None
         for column, cell in enumerate(cells):
-            one = (self.names[column] if column < len(self.names) else "", " ".join(cell.split()))
+            one = (get_cell(self.names, column), " ".join(cell.split()))
             if one[1] and last != (column - 1, one):
                 fields.append(one)
             if one[1]:

@@ -38,20 +38,31 @@ class XlsxParser(Parser):
     signature = b"PK\x03\x04"
 
     def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
-        check_archive(source)
-        book = openpyxl.load_workbook(io.BytesIO(source.content), read_only=True, data_only=True, keep_links=False)
-        try:
-            for sheet in book.worksheets:
-                if sheet.sheet_state == "visible":
-                    sheet.reset_dimensions()  # what the file declares may be wrong or huge
-                    rows = _read_rows(source, sheet, _read_merges(sheet))
-                    for blank, first in enumerate(rows):
-                        if any(first):
-                            yield Heading(_SHEET_LEVEL, sheet.title)
-                            yield ParsedTable(chain(repeat([], blank), [first], rows))
-                            break
-        finally:
-            book.close()
+        for sheet in open_sheets(source):
+            rows = _read_rows(source, sheet, _read_merges(sheet))
+            for blank, first in enumerate(rows):
+                if any(first):
+                    yield Heading(_SHEET_LEVEL, sheet.title)
+                    yield ParsedTable(chain(repeat([], blank), [first], rows))
+                    break
+
+
+def open_sheets(source: SourceFile) -> Iterator[Any]:
+    """Yields the visible sheets of a workbook, to be read before the next one; closes it at the end.
+
+    Raises:
+        HostileDocument, EncryptedDocument: If the archive is at fault.
+        Exception: Whatever openpyxl raises on broken input.
+    """
+    check_archive(source)
+    book = openpyxl.load_workbook(io.BytesIO(source.content), read_only=True, data_only=True, keep_links=False)
+    try:
+        for sheet in book.worksheets:
+            if sheet.sheet_state == "visible":
+                sheet.reset_dimensions()  # what the file declares may be wrong or huge
+                yield sheet
+    finally:
+        book.close()
 
 
 def _read_merges(sheet: Any) -> Merges:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from knowledge.breaker import BreakerOptions
 from knowledge.checkpoint import AUTO
 from knowledge.errors import InvalidConfiguration
 from knowledge.onnx_checkpoint import Runtime
@@ -14,9 +13,9 @@ from knowledge.rerankers.remote import RerankEndpoint
 
 
 @dataclass(frozen=True, slots=True)
-class RerankerOptions:
-    """Which cross-encoder, by name or folder, how many candidates it reads a question, the mirror that has it, who
-    scores while it cannot, and the device and the runtime that compute it; and where a rerank endpoint is.
+class RerankerOptions(RerankEndpoint):
+    """Where a rerank endpoint is; or which cross-encoder, by name or folder, the mirror that has it, and the device and
+    the runtime that compute it. Also how many candidates it reads a question, and who scores while it cannot.
 
     template: the file of the prompt of a model that says yes or no, empty for the shipped one.
     """
@@ -27,16 +26,7 @@ class RerankerOptions:
     fallback: Fallback = "lexical_dense"
     device: str = AUTO
     runtime: Runtime = "auto"
-    base_url: str = ""
-    api_key: str = field(default="", repr=False)
-    model: str = ""
     template: str = ""
-    breaker: BreakerOptions = field(default_factory=BreakerOptions)
-
-    @property
-    def endpoint(self) -> RerankEndpoint:
-        """The endpoint of the rerankers that run elsewhere."""
-        return RerankEndpoint(self.base_url, self.api_key, self.model, self.breaker)
 
 
 def _build_lexical_dense(options: RerankerOptions) -> Reranker:
@@ -67,19 +57,19 @@ def _build_bge(options: RerankerOptions) -> Reranker:
 def _build_tei(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.tei import TeiReranker
 
-    return TeiReranker(options.endpoint, options.candidates, options.fallback)
+    return TeiReranker(options, options.candidates, options.fallback)
 
 
 def _build_jina(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.jina import JinaReranker
 
-    return JinaReranker(options.endpoint, options.candidates, options.fallback)
+    return JinaReranker(options, options.candidates, options.fallback)
 
 
 def _build_yes_no(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.yes_no import YesNoReranker
 
-    return YesNoReranker(options.endpoint, options.candidates, options.fallback, options.template)
+    return YesNoReranker(options, options.candidates, options.fallback, options.template)
 
 
 RERANKERS: dict[str, Callable[[RerankerOptions], Reranker]] = {

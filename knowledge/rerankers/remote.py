@@ -22,9 +22,9 @@ _VARIABLES = "RERANK_BASE_URL, RERANK_API_KEY, RERANK_MODEL"
 class RerankEndpoint:
     """Where the server is. model: with the host, the name under which calibrations are kept."""
 
-    base_url: str
-    api_key: str = field(repr=False)
-    model: str
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    model: str = ""
     breaker: BreakerOptions = field(default_factory=BreakerOptions)
 
 

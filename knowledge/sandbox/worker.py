@@ -14,7 +14,7 @@ from knowledge.extraction import read_document
 from knowledge.parsing.attachment import inspect_attachment
 from knowledge.parsing.links import read_page_links
 from knowledge.parsing.recognition import Recogniser
-from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES
+from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES, load_parser
 from knowledge.sandbox.confinement import allow_cpu, limit_worker, measure_address_space
 from knowledge.sandbox.wire import READY, Job, ParsedReply, Result, add_length, encode_reply
 from knowledge.sheets import read_sheet
@@ -55,8 +55,8 @@ def _load_parsers() -> None:
     """Imports what parsers use, so that a file's limits do not count it and no file pays for it."""
     import charset_normalizer  # noqa: F401
 
-    for parser in {*PARSERS.values(), *PICTURES.values(), *LEGACY.values()}:
-        parser()
+    for suffix in (*PARSERS, *PICTURES, *LEGACY):
+        load_parser(suffix)
     for encoding in ("gb18030", "big5", "utf-16"):
         "".encode(encoding)
 

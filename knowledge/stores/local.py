@@ -25,7 +25,7 @@ from knowledge.stores.packed_chunks import PackedChunks
 from knowledge.stores.recent_results import RecentResults
 from knowledge.stores.statistics import TermSpread
 from knowledge.stores.terms import TermTable
-from knowledge.types import Chunk, Hit, IndexChange, IndexedChunk, Matrix, Vector
+from knowledge.types import Chunk, Hit, IndexChange, Matrix, Vector
 
 # Ties go by row: the same documents rank alike whatever their ids, which are random, and whenever they came.
 _row_order = attrgetter("document.name", "ordinal", "id")
@@ -296,7 +296,8 @@ class LocalIndex:
                 self._reconciled = self._is_filling_store = False
 
     def _build_next(self, change: IndexChange) -> LocalSnapshot:
-        old, added = self._snapshot, _sort_chunks({item.chunk.id: item for item in change.added})
+        old, newest = self._snapshot, {item.chunk.id: item for item in change.added}
+        added = sorted(newest.values(), key=lambda item: _row_order(item.chunk))
         replaced = change.removed | {item.chunk.id for item in added}
         kept = [row for row, chunk_id in enumerate(old.chunks.ids) if chunk_id not in replaced]
         places = [
@@ -324,7 +325,3 @@ class LocalIndex:
         await asyncio.to_thread(self._threads.shutdown)
         if self._vectors is not None:
             self._vectors.close()
-
-
-def _sort_chunks(added: dict[str, IndexedChunk]) -> list[IndexedChunk]:
-    return sorted(added.values(), key=lambda item: _row_order(item.chunk))

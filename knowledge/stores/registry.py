@@ -90,24 +90,17 @@ DROPS: dict[str, Callable[[Path, str, str, Collection[int]], None]] = {
 }
 
 
-def _find_chroma_damage(path: Path) -> str:
-    from knowledge.stores.chroma_files import find_damage
-
-    return find_damage(path)
-
-
-# What is wrong with what a store keeps below a folder that no process uses, where that can be seen.
-DAMAGES: dict[str, Callable[[Path], str]] = {"chroma": _find_chroma_damage}
-
-
 def set_damaged_aside(name: str, path: Path) -> None:
-    """Moves a store's damaged files below `path` aside. Blocking.
+    """Moves a store's damaged files below `path`, which no process uses, aside. Blocking.
 
     Raises:
         OSError: If they cannot be moved.
     """
-    if name in DAMAGES and (reason := DAMAGES[name](path)):
-        set_aside(path, reason)
+    if name == "chroma":  # of the others nothing can be seen from outside
+        from knowledge.stores.chroma_files import find_damage
+
+        if reason := find_damage(path):
+            set_aside(path, reason)
 
 
 def drop_others(name: str, path: Path, server: str, tenant: str, keep: Collection[int]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,12 @@ from knowledge.buckets import COUNT, Buckets
 from knowledge.filters import EVERYTHING, Filter
 from knowledge.stores.base import DenseRecall, IndexOptions, StoredRow
 from knowledge.stores.revision_writer import RevisionStep, write_all, write_change
-from knowledge.stores.rows import KEPT_REVISIONS, RowCache, RowTable, TermCache
+from knowledge.stores.rows import KEPT_REVISIONS, RowCache, TermCache
 from knowledge.stores.statistics import NOTHING, TermStatistics
 from knowledge.types import Chunk, Hit, IndexChange, Matrix, TermIds, Vector
+
+if TYPE_CHECKING:
+    from knowledge.stores.milvus import MilvusTable
 
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
@@ -203,7 +206,7 @@ class _QueryTerms:
 class RemoteIndex:
     """Writes the rows of a change, then moves to its revision. See `Index`."""
 
-    def __init__(self, table: RowTable, dimension: int, options: IndexOptions) -> None:
+    def __init__(self, table: MilvusTable, dimension: int, options: IndexOptions) -> None:
         self.table, self.recalls = table, options.recalls
         self._dimension = dimension
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="recall")

@@ -11,15 +11,18 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from knowledge.errors import IndexUnavailable
 from knowledge.stores.base import StoredRow
-from knowledge.stores.rows import FOREVER, RowLifetime, RowTable, TermRow
+from knowledge.stores.rows import FOREVER, RowLifetime, TermRow
 from knowledge.stores.statistics import Numbers
 from knowledge.types import IndexChange, IndexedChunk, TermIds
+
+if TYPE_CHECKING:
+    from knowledge.stores.milvus import MilvusTable
 
 # Chunks, and terms, that are looked at together.
 _PART, _TERMS = 200, 1000
@@ -41,7 +44,7 @@ class RevisionStep:
     new_counts: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
-def write_change(table: RowTable, before: int, change: IndexChange) -> RevisionStep:
+def write_change(table: MilvusTable, before: int, change: IndexChange) -> RevisionStep:
     """Writes the rows that a change makes of the revision `before`, and returns what separates the two.
 
     Raises:
@@ -58,7 +61,7 @@ def write_change(table: RowTable, before: int, change: IndexChange) -> RevisionS
     return done
 
 
-def write_all(table: RowTable, change: IndexChange) -> RevisionStep:
+def write_all(table: MilvusTable, change: IndexChange) -> RevisionStep:
     """Makes the table hold what a change adds, and nothing else. `first_term` of the change has to be 0.
 
     Raises:
@@ -81,7 +84,7 @@ def write_all(table: RowTable, change: IndexChange) -> RevisionStep:
 
 
 def _write_chunks(
-    table: RowTable,
+    table: MilvusTable,
     names: Sequence[str],
     added: Mapping[str, IndexedChunk],
     before: int,
@@ -110,7 +113,7 @@ def _write_chunks(
 
 
 def _list_missing(
-    table: RowTable, items: Iterable[dict[str, Any]], stored: Mapping[str, Sequence[RowLifetime]], revision: int
+    table: MilvusTable, items: Iterable[dict[str, Any]], stored: Mapping[str, Sequence[RowLifetime]], revision: int
 ) -> Iterator[dict[str, Any]]:
     """Yields the rows of which the revision sees none yet; each lasts until another process saw it come."""
     for item in items:
@@ -123,14 +126,14 @@ def _find_next_revision(rows: Iterable[RowLifetime], revision: int) -> int:
     return min((row.since for row in rows if row.since > revision), default=FOREVER)
 
 
-def _end_rows(table: RowTable, keys: Sequence[str], revision: int) -> None:
+def _end_rows(table: MilvusTable, keys: Sequence[str], revision: int) -> None:
     """Ends rows at a revision."""
     for part in _split_parts(keys):
         rows = [(item, table.read_lifetime(item)) for item in table.get_rows(part)]
         table.write_rows([table.copy_row(item, row.since, revision) for item, row in rows if row.is_seen_by(revision)])
 
 
-def _settle_rows(table: RowTable, before: int, revision: int, named: Collection[str]) -> None:
+def _settle_rows(table: MilvusTable, before: int, revision: int, named: Collection[str]) -> None:
     """Makes both revisions see the same rows of all chunks that the change does not name.
 
     A revision in between, of a process that was killed there or from before the database was restored, may have left
@@ -153,7 +156,7 @@ def _settle_rows(table: RowTable, before: int, revision: int, named: Collection[
             _end_rows(table, [row.key for row in rows], revision)
 
 
-def _count_terms(table: RowTable, before: int, change: IndexChange, done: RevisionStep) -> None:
+def _count_terms(table: MilvusTable, before: int, change: IndexChange, done: RevisionStep) -> None:
     """Writes in how many chunks terms occur now."""
     revision, first = change.revision, change.first_term
     moved = Counter[int]()
@@ -182,7 +185,7 @@ def _count_terms(table: RowTable, before: int, change: IndexChange, done: Revisi
     done.new_counts = np.array([counts[number][1] for number in changed], np.int64)
 
 
-def _read_new_terms(table: RowTable, first: int, terms: Sequence[str]) -> dict[int, TermRow]:
+def _read_new_terms(table: MilvusTable, first: int, terms: Sequence[str]) -> dict[int, TermRow]:
     """Returns the rows, by id, of terms that are new to this index but may have been written by another process."""
     known = {row.term: row for part in _split_parts(terms, _TERMS) for row in table.find_terms(part)}
     return {
@@ -191,14 +194,14 @@ def _read_new_terms(table: RowTable, first: int, terms: Sequence[str]) -> dict[i
     }
 
 
-def _settle_terms(table: RowTable, before: int, revision: int, counted: Collection[int]) -> None:
+def _settle_terms(table: MilvusTable, before: int, revision: int, counted: Collection[int]) -> None:
     """Does for terms what `_settle_rows` does for chunks."""
     others = [row for row in table.list_terms_changed_after(before) if row.number not in counted]
     settled = [(row, row.record_count(revision, row.count_at(before))) for row in others]
     table.write_terms([right for row, right in settled if right != row])
 
 
-def _write_vocabulary(table: RowTable, change: IndexChange, counts: Numbers) -> None:
+def _write_vocabulary(table: MilvusTable, change: IndexChange, counts: Numbers) -> None:
     """Makes the terms of the table those of a change, which has all of them, each with its count."""
     right, wrong = np.zeros(len(counts), bool), []
     for row in table.list_terms():

@@ -1,17 +1,18 @@
-"""What an index needs of a server that stores its rows, and caches of the rows that were read last."""
+"""Rows that a server stores for an index, and caches of those that were read last."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
-from knowledge.filters import Filter
 from knowledge.stores.base import StoredRow
-from knowledge.types import Chunk, IndexedChunk, Vector
+
+if TYPE_CHECKING:
+    from knowledge.stores.milvus import MilvusTable
 
 # Rows that were read last; what a search found is asked for again and again until it is answered.
 CACHED_ROWS = 2000
@@ -64,83 +65,10 @@ class TermRow:
         return TermRow(self.term, self.number, tuple(entry for entry in known if entry[0] >= oldest))
 
 
-class RowTable(Protocol):
-    """One tenant's rows. All methods block. They raise IndexUnavailable."""
-
-    def search_nearest(self, vector: Vector, k: int, revision: int, where: Filter) -> list[tuple[StoredRow, float]]:
-        """Returns the `k` nearest rows of a revision with their cosines, best first."""
-
-    def search_matching(self, terms: Sequence[int], k: int, revision: int, where: Filter) -> list[StoredRow]:
-        """Returns up to `k` rows of a revision that contain one of these terms, best first."""
-
-    def list_live(self, revision: int) -> Iterator[RowLifetime]:
-        """Yields all rows that have not ended at `revision`, later ones included."""
-
-    def list_changed(self, after: int, revision: int) -> list[RowLifetime]:
-        """Returns the rows that came or went after the one revision, up to the other."""
-
-    def list_ids(self, revision: int, within: Collection[int] | None = None) -> Iterator[str]:
-        """Yields the ids of the chunks of a revision, of these buckets only; a chunk with two rows comes twice."""
-
-    def find_existing(self, revision: int, chunk_ids: Collection[str]) -> Iterator[str]:
-        """Yields those of these ids that belong to a revision."""
-
-    def list_ids_of_documents(self, revision: int, document_ids: Collection[str]) -> Iterator[str]:
-        """Yields the ids of the chunks that these documents have in a revision."""
-
-    def walk_chunks(self, revision: int, within: Collection[int] | None = None) -> Iterator[Chunk]:
-        """Yields the chunks of a revision, of these buckets only; a chunk with two rows comes twice."""
-
-    def get_chunk_rows(self, chunk_ids: Collection[str], revision: int) -> list[dict[str, Any]]:
-        """Returns stored rows of these chunks that have not ended at `revision`, later ones included."""
-
-    def get_rows(self, keys: Sequence[str]) -> list[dict[str, Any]]:
-        """Returns stored rows by their keys, in any order."""
-
-    def read_lifetime(self, item: dict[str, Any]) -> RowLifetime:
-        """Reads which revisions see a stored row."""
-
-    def read_row(self, item: dict[str, Any]) -> StoredRow:
-        """Reads the content of a stored row."""
-
-    def build_row(self, added: IndexedChunk, since: int) -> dict[str, Any]:
-        """Builds the row of a chunk that came with the revision `since`; the same in every process."""
-
-    def copy_row(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
-        """Copies a row so that other revisions see it."""
-
-    def write_rows(self, items: Sequence[dict[str, Any]]) -> None:
-        """Adds or replaces rows."""
-
-    def purge(self, revision: int) -> None:
-        """Removes the rows that had ended at `revision`."""
-
-    def find_terms(self, terms: Sequence[str]) -> list[TermRow]:
-        """Returns those of these terms that were ever written, in any order."""
-
-    def find_terms_by_id(self, numbers: Sequence[int]) -> list[TermRow]:
-        """Returns the terms of these ids that were ever written, in any order."""
-
-    def list_terms_changed_after(self, revision: int) -> list[TermRow]:
-        """Returns the terms whose count changed after a revision."""
-
-    def list_frequent_terms(self, chunks: int) -> Iterator[TermRow]:
-        """Yields the terms whose last count is at least this."""
-
-    def list_terms(self) -> Iterator[TermRow]:
-        """Yields all terms that were ever written."""
-
-    def write_terms(self, rows: Sequence[TermRow]) -> None:
-        """Adds or replaces terms, identified by their text."""
-
-    def close(self) -> None:
-        """Releases the connection."""
-
-
 class RowCache:
     """The rows of one revision that were read last, by chunk. Safe to use from several threads."""
 
-    def __init__(self, table: RowTable, revision: int) -> None:
+    def __init__(self, table: MilvusTable, revision: int) -> None:
         self._table, self._revision, self._lock = table, revision, Lock()
         self._rows: LRUCache[str, StoredRow] = LRUCache(CACHED_ROWS)
 
@@ -182,7 +110,7 @@ class RowCache:
 class TermCache:
     """Ids and document frequencies, in one revision, of the terms asked for last. Safe to use from several threads."""
 
-    def __init__(self, table: RowTable, revision: int) -> None:
+    def __init__(self, table: MilvusTable, revision: int) -> None:
         self._table, self._revision, self._lock = table, revision, Lock()
         self._found: LRUCache[str, tuple[int, int]] = LRUCache(CACHED_TERMS)
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import docx
 import pytest
 
+from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument, ParserFault
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.docx_tables import read_table
 from knowledge.parsing.faults import is_fault, list_frames
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.parsing.pieces import Piece, TextPiece
+from knowledge.parsing.pieces import Piece
 from knowledge.parsing.registry import parse
 from knowledge.sandbox import wire
 from knowledge.sandbox.wire import ParsedReply, decode_reply, encode_reply
@@ -24,7 +25,7 @@ class _Mistaken(Parser):
     """Asks our own code for what no table of Word is."""
 
     def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
-        yield TextPiece("甲")
+        yield Block("甲")
         yield from read_table(source.content.decode(), lambda _: ())
 
 
@@ -33,7 +34,7 @@ class _Disliked(Parser):
 
     def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         json.loads(source.content)
-        yield TextPiece("甲")
+        yield Block("甲")
 
 
 class _Careless(Parser):
@@ -41,7 +42,7 @@ class _Careless(Parser):
 
     def _read_pieces(self, source: SourceFile) -> Iterator[Piece]:
         docx.Document(io.BytesIO(rezip(word(docx.Document()), {"[Content_Types].xml": b"<a/>"})))
-        yield TextPiece("甲")
+        yield Block("甲")
 
 
 def _source(content: bytes = b"abc") -> SourceFile:

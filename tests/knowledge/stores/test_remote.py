@@ -20,7 +20,7 @@ from knowledge.stores.base import IndexOptions
 from knowledge.stores.milvus import MilvusTable
 from knowledge.stores.registry import get_index
 from knowledge.stores.remote import RemoteIndex
-from knowledge.stores.rows import FOREVER, RowLifetime, RowTable
+from knowledge.stores.rows import FOREVER, RowLifetime
 from knowledge.types import IndexChange, IndexedChunk
 from tests.contracts.indexes import both, found, same
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, chunk, chunks, document
@@ -68,7 +68,7 @@ class Nowhere:
 
 async def kept_bytes(count: int) -> int:
     """Of an index of so many chunks, each with a word of its own."""
-    base = Base(RemoteIndex(cast(RowTable, Nowhere()), HashEmbedder.dimension, IndexOptions()))
+    base = Base(RemoteIndex(cast(MilvusTable, Nowhere()), HashEmbedder.dimension, IndexOptions()))
     change = await base.change([chunk(f"chunk-{number}", f"型号 X{number}") for number in range(count)])
     tracemalloc.start()
     await base.index.apply(change)
