@@ -27,6 +27,8 @@ from knowledge.types import Chunk, DocumentMeta
 from knowledge.yaml_files import load_yaml
 
 WORDS: WordPair = ("有", "没有")
+# How many shipped passages the model sees, the others measure it.
+SHOWN = 4
 # Judgements of a tenant in memory.
 REMEMBERED = 4096
 # For one example, so that a slow model is found out and not only called late.
@@ -75,8 +77,6 @@ class JudgeKind:
     # right and wrong: keys of the shipped examples.
     right: str
     wrong: str
-    # How many shipped passages the model sees, the others measure it.
-    shown: int
     # The AUROC below which its judgements do not count.
     least: float
 
@@ -191,13 +191,13 @@ def list_shown_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
     """Returns the examples that the model is shown: one that is missing and one that is stated, in turn."""
     return tuple(
         next(example for example in examples if example.holds == bool(number % 2))
-        for number, examples in enumerate(load_examples(kind)[: kind.shown])
+        for number, examples in enumerate(load_examples(kind)[:SHOWN])
     )
 
 
 def list_measuring_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
     """Returns the examples that the model is measured by."""
-    return tuple(example for examples in load_examples(kind)[kind.shown :] for example in examples)
+    return tuple(example for examples in load_examples(kind)[SHOWN:] for example in examples)
 
 
 @cache

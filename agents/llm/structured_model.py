@@ -10,9 +10,9 @@ from typing import Any
 from loguru import logger
 
 from agents.errors import UnreadableReply
-from agents.llm.chat import ChatMessage, ChatModel
+from agents.llm.chat import ChatMessage
 from agents.llm.model_wrapper import ModelWrapper
-from agents.prompt_library import PromptedMessages, Prompts, load_shipped_prompts
+from agents.prompt_library import PromptedMessages, load_shipped_prompts
 from agents.shapes import Shape
 from agents.types import Usage
 
@@ -55,10 +55,6 @@ def get_shape(messages: Sequence[ChatMessage]) -> Shape | None:
 class StructuredModel(ModelWrapper):
     """A chat model whose replies have the shape that is asked for, or are errors."""
 
-    def __init__(self, model: ChatModel, prompts: Prompts | None = None) -> None:
-        super().__init__(model)
-        self._prompts = prompts or load_shipped_prompts()
-
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`. An unreadable reply is asked for once more, where as much time is left as it took.
 
@@ -76,14 +72,15 @@ class StructuredModel(ModelWrapper):
             if seconds - taken < taken:
                 raise UnreadableReply(str(error), usage) from error
             logger.bind(model=self.name).info("asked once more: {}", error)
-        again, more = await self._model.complete(self._build_repair_messages(messages, reply, shape), seconds - taken)
+        again, more = await self._model.complete(_build_repair_messages(messages, reply, shape), seconds - taken)
         try:
             return shape.write(shape.read(again)), usage + more
         except UnreadableReply as error:
             raise UnreadableReply(str(error), usage + more) from error
 
-    def _build_repair_messages(self, messages: Sequence[ChatMessage], reply: str, shape: Shape) -> PromptedMessages:
-        text = self._prompts.fill("repair", fields="、".join(shape.fields))
-        further = [{"role": "assistant", "content": reply[:SHOWN] or "…"}, {"role": "user", "content": text}]
-        prompts = messages.prompts if isinstance(messages, PromptedMessages) else {}
-        return PromptedMessages([*messages, *further], prompts, shape)
+
+def _build_repair_messages(messages: Sequence[ChatMessage], reply: str, shape: Shape) -> PromptedMessages:
+    text = load_shipped_prompts().fill("repair", fields="、".join(shape.fields))
+    further = [{"role": "assistant", "content": reply[:SHOWN] or "…"}, {"role": "user", "content": text}]
+    prompts = messages.prompts if isinstance(messages, PromptedMessages) else {}
+    return PromptedMessages([*messages, *further], prompts, shape)
