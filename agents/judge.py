@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
 from time import perf_counter
 from typing import Protocol
 
@@ -24,7 +23,7 @@ from knowledge.calibration.fit import measure_auroc
 from knowledge.probability import CalibrationMap
 from knowledge.reader import FIT_VERSION, fit_reader
 from knowledge.types import Chunk, DocumentMeta
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 WORDS: WordPair = ("有", "没有")
 # How many shipped passages the model sees, the others measure it.
@@ -204,7 +203,7 @@ def list_measuring_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
 def load_examples(kind: JudgeKind) -> tuple[tuple[JudgedExample, ...], ...]:
     """Returns the shipped examples, grouped by passage; the companies are invented."""
     loaded = []
-    for number, entry in enumerate(load_yaml((files("agents") / "examples" / "reader.yaml").read_text("utf-8"))):
+    for number, entry in enumerate(load_shipped_yaml("agents", "examples/reader.yaml")):
         title, *headings = entry["title"].split(" > ")
         document = DocumentMeta(f"example-{number}", title, title)
         chunk = Chunk(document.id, document, 0, entry["text"], tuple(headings))

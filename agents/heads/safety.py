@@ -10,7 +10,6 @@ import asyncio
 import math
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from agents.understanding.safety import Danger, find_dangers, split_statements
 from knowledge.embeddings.base import MAX_QUERY_CHARS, Embedder
 from knowledge.text import fold
 from knowledge.types import Matrix, Vector
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 # The chance from which a person is taken to be in danger: it comes before all else, an answer included.
 ENDANGERED = 0.5
@@ -148,7 +147,7 @@ def list_safety_examples() -> list[str]:
 @cache
 def _load_examples() -> dict[str, Danger | None]:
     """Returns the sentences, and of which danger each is."""
-    data = load_yaml((files("agents") / "examples" / "dangers.yaml").read_text(encoding="utf-8"))
+    data = load_shipped_yaml("agents", "examples/dangers.yaml")
     kinds: dict[str, Danger | None] = {**{kind: kind for kind in Danger}, "neither": None}
     told_of = {text: kinds[name] for name in kinds for text in data[name]}
     for group in data["frames"]:
