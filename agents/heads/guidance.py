@@ -41,11 +41,6 @@ async def fit_guidance_head(embedder: Embedder) -> GuidanceHead:
     return GuidanceHead(await asyncio.to_thread(fit_linear, vectors, holds[:, None], np.ones(len(holds))))
 
 
-def list_guidance_examples() -> list[str]:
-    """Returns all texts that are embedded to fit the head."""
-    return list(_load_examples())
-
-
 @cache
 def _load_examples() -> dict[str, bool]:
     """Returns sentences of documents, and whether they say what to do first."""

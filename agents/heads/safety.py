@@ -107,14 +107,14 @@ async def fit_safety_head(embedder: Embedder, head: IntentHead) -> SafetyHead:
 
     head: the router's; its examples, and those of emotions, are of no danger unless a cue says so.
     """
-    own = list(_load_examples())
+    own = list(load_safety_examples())
     feelings = [text for text in list_emotion_examples() if not find_dangers(split_statements(text))]
     routed = [i for i, one in enumerate(head.anchors.sentences) if not find_dangers(split_statements(one.text))][
         ::ROUTED_STEP
     ]
     texts = [*own, *feelings, *(head.anchors.sentences[i].text for i in routed)]
     vectors = np.vstack([await embedder.embed_questions([*own, *feelings]), head.vectors[routed]])
-    labels = [_load_examples().get(text) for text in texts]
+    labels = [load_safety_examples().get(text) for text in texts]
     importance = np.array([IMPORTANCE] * len(own) + [ROUTED_IMPORTANCE] * (len(texts) - len(own)))
     return await asyncio.to_thread(fit_examples, texts, vectors, labels, importance)
 
@@ -139,14 +139,11 @@ def _choose_target(kind: Danger, label: Danger | None) -> float:
     return BESIDE if label is Danger.SELF_HARM else -1.0
 
 
-def list_safety_examples() -> list[str]:
-    """Returns all texts that are embedded to fit the head: of each danger in turn, and of none."""
-    return list(_load_examples())
-
-
 @cache
-def _load_examples() -> dict[str, Danger | None]:
-    """Returns the sentences, and of which danger each is."""
+def load_safety_examples() -> dict[str, Danger | None]:
+    """Returns the sentences that are embedded to fit the head, of each danger in turn and of none, and of which danger
+    each is.
+    """
     data = load_shipped_yaml("agents", "examples/dangers.yaml")
     kinds: dict[str, Danger | None] = {**{kind: kind for kind in Danger}, "neither": None}
     told_of = {text: kinds[name] for name in kinds for text in data[name]}
