@@ -11,7 +11,7 @@ from knowledge.probability import CalibrationMap
 from knowledge.types import Chunk
 
 # Qwen2.5-Coder-1.5B reaches .80, and what it writes by itself is mostly false or beside the question.
-CLAIMS = JudgeKind("claim_reader", "claim", "claim_passage", "holds", "fails", shown=4, least=0.9)
+CLAIMS = JudgeKind("claim_reader", "claim", "claim_passage", "holds", "fails", least=0.9)
 
 
 class ClaimReader(Judge):

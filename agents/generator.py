@@ -167,28 +167,7 @@ class Judged:
     dropped: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A question to the consumer of the pieces, who sends back True if none of these fragments states the claim.
-
-    It never leaves the generator.
-    """
-
-    claim: str
-    fragments: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """Yielded before a claim of a reply is checked: the consumer of the pieces may send back its `ClaimMeaning`.
-
-    It never leaves the generator.
-    """
-
-    claim: str
-
-
-Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged | Thinking | Doubt | Claimed
+Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged | Thinking
 TakePiece = Callable[[Piece], None]
 
 

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
 from time import perf_counter
 from typing import Protocol
 
@@ -24,9 +23,11 @@ from knowledge.calibration.fit import measure_auroc
 from knowledge.probability import CalibrationMap
 from knowledge.reader import FIT_VERSION, fit_reader
 from knowledge.types import Chunk, DocumentMeta
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 WORDS: WordPair = ("有", "没有")
+# How many shipped passages the model sees, the others measure it.
+SHOWN = 4
 # Judgements of a tenant in memory.
 REMEMBERED = 4096
 # For one example, so that a slow model is found out and not only called late.
@@ -75,8 +76,6 @@ class JudgeKind:
     # right and wrong: keys of the shipped examples.
     right: str
     wrong: str
-    # How many shipped passages the model sees, the others measure it.
-    shown: int
     # The AUROC below which its judgements do not count.
     least: float
 
@@ -191,20 +190,20 @@ def list_shown_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
     """Returns the examples that the model is shown: one that is missing and one that is stated, in turn."""
     return tuple(
         next(example for example in examples if example.holds == bool(number % 2))
-        for number, examples in enumerate(load_examples(kind)[: kind.shown])
+        for number, examples in enumerate(load_examples(kind)[:SHOWN])
     )
 
 
 def list_measuring_examples(kind: JudgeKind) -> tuple[JudgedExample, ...]:
     """Returns the examples that the model is measured by."""
-    return tuple(example for examples in load_examples(kind)[kind.shown :] for example in examples)
+    return tuple(example for examples in load_examples(kind)[SHOWN:] for example in examples)
 
 
 @cache
 def load_examples(kind: JudgeKind) -> tuple[tuple[JudgedExample, ...], ...]:
     """Returns the shipped examples, grouped by passage; the companies are invented."""
     loaded = []
-    for number, entry in enumerate(load_yaml((files("agents") / "examples" / "reader.yaml").read_text("utf-8"))):
+    for number, entry in enumerate(load_shipped_yaml("agents", "examples/reader.yaml")):
         title, *headings = entry["title"].split(" > ")
         document = DocumentMeta(f"example-{number}", title, title)
         chunk = Chunk(document.id, document, 0, entry["text"], tuple(headings))

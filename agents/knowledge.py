@@ -39,7 +39,7 @@ from knowledge.continuity import QUESTIONS
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.probability import PROVISIONAL
 from knowledge.reader import READER, measure_nearness
-from knowledge.text import fold
+from knowledge.scoring import measure_milliseconds
 from knowledge.tracing import start_span
 from knowledge.types import Candidate, GateVerdict, Retrieval
 from knowledge.versions import format_version
@@ -83,7 +83,6 @@ class KnowledgeAgent:
         self._generator = generator
         self._policy = policy
         self._verifier = verifier
-        self._avoided = tuple(fold(topic) for topic in policy.profile.avoid_topics if topic.strip())
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`: by what was found. Joins others where it is asked for too, or where the customer is
@@ -98,7 +97,7 @@ class KnowledgeAgent:
     async def run(self, question: Question, findings: Findings, emit: Emit) -> Answer:
         """See `Agent.run`."""
         emit(Meta(self.name, "knowledge"))
-        if self._is_avoided(question):
+        if self._policy.profile.is_avoided(question.utterance.complete_text):
             refusal = self._build_refusal("avoided", Outcome.OUT_OF_SCOPE, self._is_english(question))
             emit(Token(refusal.reply))
             return refusal
@@ -145,7 +144,7 @@ class KnowledgeAgent:
             emit(Replace(answer.reply))
         elif not draft.has_sources:
             emit(Token(answer.reply))
-        return _add_steps(answer, retrieval, draft, _measure_milliseconds(started))
+        return _add_steps(answer, retrieval, draft, measure_milliseconds(started))
 
     async def _verify_answer(self, verifier: Verifier, question: Question, draft: Draft, answer: Answer) -> Answer:
         """Returns the answer after a second check: by a model while the turn has model requests left, unless a model
@@ -157,7 +156,7 @@ class KnowledgeAgent:
         may_ask = draft.usage.calls < question.max_calls and not draft.is_read_by_model
         with start_span("verify"):
             checked = await verifier.verify_review(review) if may_ask else verifier.check_review(review)
-        draft.add_cost(checked.usage, _measure_milliseconds(started))
+        draft.add_cost(checked.usage, measure_milliseconds(started))
         if checked.outcome is Outcome.CANNOT_ANSWER:
             return replace(self._build_refusal("cannot_answer", checked.outcome, english), verified=checked.verified)
         return replace(
@@ -216,10 +215,6 @@ class KnowledgeAgent:
         return self._build_refusal(
             "cannot_answer" if draft.is_unanswerable else "unquotable", Outcome.CANNOT_ANSWER, english
         )
-
-    def _is_avoided(self, question: Question) -> bool:
-        text = fold(question.utterance.complete_text)
-        return any(topic in text for topic in self._avoided)
 
     def _ask_about_other_subject(self, question: Question, retrieval: Retrieval) -> Answer | None:
         """Asks whether another model's answer is wanted, where only that was found; of several questions each is judged
@@ -331,10 +326,6 @@ def _add_steps(
     usage = draft.usage if draft else Usage()
     model = draft.model if draft else ""
     return replace(answer, degraded=tuple(dict.fromkeys(degraded)), timings_ms=timings, usage=usage, model=model)
-
-
-def _measure_milliseconds(started: float) -> float:
-    return round((time.perf_counter() - started) * 1000, 3)
 
 
 def _write_clarification(topics: tuple[str, ...], english: bool, seed: str) -> str:

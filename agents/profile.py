@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from agents.wording.catalogue import say
+from knowledge.text import fold
 
 ReplyLanguage = Literal["auto", "zh-Hans", "zh-Hant", "en"]
 # Of a tenant that chose no other; these have English twins.
@@ -42,6 +43,11 @@ class TenantProfile:
         """Changes with any field; part of every cache key."""
         text = json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def is_avoided(self, text: str) -> bool:
+        """Whether a text names a topic that is not talked about."""
+        folded = fold(text)
+        return any(fold(topic) in folded for topic in self.avoid_topics if topic.strip())
 
     def get_name(self, english: bool) -> str:
         """Returns the assistant's name."""

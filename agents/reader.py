@@ -25,7 +25,7 @@ from knowledge.types import NOT_EMBEDDED, Chunk, Context, PageText, QuestionVect
 HOPELESS = 0.1
 # Qwen2.5-Coder-1.5B reaches .90. On 20 other questions that the first passage answers and 20 that it is merely near
 # to it has AUROC .87, without anything shown .73. What is shown stands first, and is computed once.
-PASSAGES = JudgeKind(READER, "reader", "reader_passage", "answered", "near", shown=4, least=0.8)
+PASSAGES = JudgeKind(READER, "reader", "reader_passage", "answered", "near", least=0.8)
 _NOTHING_SAID = Context()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from agents.base import Agent, Emit, Speaker
@@ -50,18 +49,6 @@ class AgentParts:
 Build = Callable[[AgentParts], Agent]
 
 
-def _build_escalation_agent(parts: AgentParts) -> EscalationAgent:
-    return EscalationAgent(parts.care, parts.policy.profile)
-
-
-def _build_care_agent(parts: AgentParts) -> CareAgent:
-    return CareAgent(parts.care, profile=parts.policy.profile)
-
-
-def _build_curated_agent(parts: AgentParts) -> CuratedAgent:
-    return CuratedAgent(parts.policy.profile)
-
-
 def _build_ticket_agent(parts: AgentParts) -> TicketAgent:
     assert parts.tickets is not None
     return TicketAgent(parts.tickets, parts.policy.profile)
@@ -79,25 +66,18 @@ def _build_business_agent(parts: AgentParts) -> BusinessAgent:
     return BusinessAgent(parts.business, parts.policy.profile, tickets)
 
 
-def _build_chitchat_agent(parts: AgentParts) -> ChitchatAgent:
-    return ChitchatAgent(parts.policy.profile)
-
-
-def _build_deflection_agent(intent: Intent, parts: AgentParts) -> DeflectionAgent:
-    return DeflectionAgent(intent, parts.policy.profile)
-
-
+# Intent -> how its agent is built; intents with the same function share one agent.
 AGENTS: Mapping[str, Build] = {
-    Intent.HUMAN_REQUEST: _build_escalation_agent,
-    Intent.HIGH_STAKES: _build_care_agent,
-    CURATED: _build_curated_agent,
+    Intent.HUMAN_REQUEST: lambda parts: EscalationAgent(parts.care, parts.policy.profile),
+    Intent.HIGH_STAKES: lambda parts: CareAgent(parts.care, profile=parts.policy.profile),
+    CURATED: lambda parts: CuratedAgent(parts.policy.profile),
     Intent.TICKET: _build_ticket_agent,
     Intent.BUSINESS_QUERY: _build_business_agent,
     Intent.KNOWLEDGE_QA: _build_knowledge_agent,
-    Intent.CHITCHAT: _build_chitchat_agent,
-    Intent.IRRELEVANT: partial(_build_deflection_agent, Intent.IRRELEVANT),
-    Intent.OUT_OF_SCOPE: partial(_build_deflection_agent, Intent.OUT_OF_SCOPE),
-    Intent.NONSENSE: partial(_build_deflection_agent, Intent.NONSENSE),
+    Intent.CHITCHAT: lambda parts: ChitchatAgent(parts.policy.profile),
+    Intent.IRRELEVANT: lambda parts: DeflectionAgent(Intent.IRRELEVANT, parts.policy.profile),
+    Intent.OUT_OF_SCOPE: lambda parts: DeflectionAgent(Intent.OUT_OF_SCOPE, parts.policy.profile),
+    Intent.NONSENSE: lambda parts: DeflectionAgent(Intent.NONSENSE, parts.policy.profile),
 }
 
 
@@ -113,14 +93,11 @@ class Roster:
         self._profile = profile or TenantProfile()
 
     @classmethod
-    def from_parts(cls, parts: AgentParts, agents: Mapping[str, Build] = AGENTS) -> Roster:
-        """Builds the agents. Intents whose agent has no database or tickets are served by the knowledge agent.
-
-        agents: intent -> how its agent is built.
-        """
+    def from_parts(cls, parts: AgentParts) -> Roster:
+        """Builds the agents. Intents whose agent has no database or tickets are served by the knowledge agent."""
         present = {_build_business_agent: parts.business, _build_ticket_agent: parts.tickets}
         absent = {build for build, needed in present.items() if needed is None}
-        builds = {intent: _build_knowledge_agent if build in absent else build for intent, build in agents.items()}
+        builds = {intent: _build_knowledge_agent if build in absent else build for intent, build in AGENTS.items()}
         built = {build: build(parts) for build in builds.values()}
         return cls({intent: built[build] for intent, build in builds.items()}, parts.care, parts.policy.profile)
 

@@ -11,7 +11,7 @@ from math import inf
 from typing import Protocol
 
 from agents.errors import BusinessUnavailable
-from agents.routing.decision import IntentDecision, Thresholds, decide_intents, weigh_scores
+from agents.routing.decision import WANTED, IntentDecision, decide_intents, weigh_scores
 from agents.routing.evidence import KnowledgeEvidence
 from agents.routing.head import IntentHead
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier, Trace
@@ -71,7 +71,6 @@ class RouterParts:
     resolver: BusinessResolver | None = None
     # What a text surely asks for; knowledge only where it names it.
     sure: IntentProof | None = None
-    thresholds: Thresholds = field(default_factory=Thresholds)
     # The company's own names, folded, with the kind of entity of each.
     names: Mapping[str, str] = field(default_factory=dict)
 
@@ -127,24 +126,23 @@ class Router:
         suggested: frozenset[Intent],
         sure: frozenset[Intent],
     ) -> Route:
-        thresholds = self._parts.thresholds
         meant, evidence = question.utterance.expanded, self._parts.evidence
         forced = sure | ({Intent.HUMAN_REQUEST} if meant.has_person_mention else set())
         closeness = None
         if evidence and vector is not None and meant.has_chinese:  # embedders put the languages apart
             closeness = await evidence.measure_closeness(vector)
         scores = weigh_scores(head.compute_scores(meant.normalized_text, vector), closeness, suggested)
-        decision = decide_intents(scores, forced, thresholds)
+        decision = decide_intents(scores, forced)
         if vector is None:  # words alone cannot tell what is off-topic, and the gate of retrieval refuses what is
             on_topic = scores | dict.fromkeys(OFF_TOPIC, -inf)
-            decision = IntentDecision(decide_intents(on_topic, forced, thresholds).intents, Band.LOW)
+            decision = IntentDecision(decide_intents(on_topic, forced).intents, Band.LOW)
         trace = Trace(
             Tier.HEAD,
             decision.band,
             _join_intents(decision.intents),
             entities,
             scores,
-            thresholds.wanted,
+            WANTED,
             closeness,
             _sort_intents(forced),
         )

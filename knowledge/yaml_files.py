@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from typing import Any
 
 import yaml
@@ -16,3 +17,8 @@ def load_yaml(text: str) -> Any:
         yaml.YAMLError: If it is not YAML.
     """
     return yaml.load(text, _LOADER)
+
+
+def load_shipped_yaml(package: str, path: str) -> Any:
+    """Parses a YAML file that lies in a package, at a path below it."""
+    return load_yaml((files(package) / path).read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ SHORT_HEADING_CHARS = 3
 # A heading from here on is understood without its document's subject, when it does not lean on it.
 LONG_HEADING_CHARS = 5
 
-_NUMBER = re.compile(r"^\s*(?:第?[一二三四五六七八九十]+[、.．章节]|[（(]?\d+(?:\.\d+)*[)）、.．]?\s)\s*")
+HEADING_NUMBER = re.compile(r"^\s*(?:第?[一二三四五六七八九十]+[、.．章节]|[（(]?\d+(?:\.\d+)*[)）、.．]?\s)\s*")
 _BRACKETS = re.compile(r"[（(][^）)]*[）)]")
 _KIND_OF_DOCUMENT = re.compile(
     r"(?:产品|使用|安装|收费|管理|选购|组网|操作)?(?:说明书?|手册|指南|规则|规定|标准|办法|一览表?|价目表|选购表|须知)$"
@@ -83,7 +83,7 @@ def strip_heading(heading: str) -> str:
 
 
 def _strip_labels(heading: str) -> str:
-    plain = _LABEL.sub("", _BRACKETS.sub("", _NUMBER.sub("", heading))).strip()
+    plain = _LABEL.sub("", _BRACKETS.sub("", HEADING_NUMBER.sub("", heading))).strip()
     return _HOW_MANY.sub("", plain).replace("我们", "你们")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agents.answering.question_phrases import HEADING_NUMBER
 from agents.passages.quotable import is_safe_text
 from agents.passages.units import Passage
 
 MAX_HEADING_CHARS = 20
-_NUMBER = re.compile(r"^\s*(?:第?[一二三四五六七八九十]+[、.．章节]|[（(]?\d+(?:\.\d+)*[)）、.．]?\s)\s*")
 # Headings that say nothing of what stands under them, or ask.
 _FOR_ANYTHING = re.compile(r"问题|问答|说明$|FAQ|[？?：:]", re.IGNORECASE)
 
@@ -47,6 +47,6 @@ def make_readable(passage: Passage, sentences: Sequence[tuple[int, str]], *, fir
 
 def _clean_heading(heading: str) -> str:
     """Returns a heading without its number; empty where it cannot stand before a sentence."""
-    name = _NUMBER.sub("", heading).strip()
+    name = HEADING_NUMBER.sub("", heading).strip()
     unfit = len(name) > MAX_HEADING_CHARS or _FOR_ANYTHING.search(name) or not is_safe_text(name)
     return "" if unfit else name

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from agents.answering.scoring import extract_bigrams
 from agents.passages.quotable import is_safe_text
 from agents.passages.sentences import Sentence
 from agents.passages.units import split_quotable_sentences
@@ -28,8 +29,6 @@ from knowledge.text import fold
 from knowledge.types import Candidate, Chunk
 
 _ENDING = re.compile(r"[\s?？!！。.~～]+$")
-# Characters that a message shares with a title which it means.
-_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +117,11 @@ def _compute_likeness(code: Code, other: Code) -> float:
 
 def _find_earlier_models(question: Question, chunk: Chunk) -> tuple[Code, ...]:
     """Returns the models of the last question that names one, unless the message has the passage's own subject."""
-    if question.utterance.rewrite or _has_title_words(question.utterance.normalized, chunk):
+    shared = extract_bigrams(question.utterance.normalized) & extract_bigrams(chunk.document.title)
+    if question.utterance.rewrite or shared:
         return ()
     named = (find_codes(text) for text in reversed(question.state.context.questions))
     return next((found for found in named if found), ())
-
-
-def _has_title_words(text: str, chunk: Chunk) -> bool:
-    question, title = fold(text), fold(chunk.document.title)
-    return any(title[start : start + _PAIR] in question for start in range(len(title) - 1))
 
 
 def _replace_model(codes: Sequence[Code], other: Code, text: str, chunks: Sequence[Chunk]) -> str:

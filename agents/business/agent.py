@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from time import perf_counter
-from typing import Protocol
 
 from loguru import logger
 
@@ -21,15 +20,15 @@ from agents.business.scope import UnsafeQuery
 from agents.business.sources import build_row_sources
 from agents.business.sql_writer import SqlWriter
 from agents.business.tools import ToolName, ToolRequest
-from agents.business.types import PLAN_DIALECT, OfflineQueries, Plan, Replies, Rows
+from agents.business.types import PLAN_DIALECT, OfflineQueries, Plan, Rows
 from agents.errors import BusinessUnavailable
 from agents.excerpt import cut_excerpt, is_whole
 from agents.language import is_reply_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
+from agents.ticket import TicketAgent
 from agents.turn_evidence import TurnEvidence
 from agents.types import Answer, Findings, HandoffReason, HandoffRequest, Meta, Outcome, Question, Token, Usage
-from agents.understanding.tickets import Category
 from agents.wording.catalogue import say
 
 # Statements of a language model for one question: the second may mend what was wrong with the first.
@@ -42,7 +41,7 @@ class BusinessParts:
 
     database: BusinessDatabase
     queries: OfflineQueries
-    replies: Replies
+    replies: DeclaredReplies
     writer: SqlWriter | None = None
     # The shop's date.
     today: Callable[[], date] = date.today
@@ -56,13 +55,6 @@ class BusinessParts:
 MENTIONED_CLAIM = 0.2
 
 
-class TicketProposer(Protocol):
-    """Proposes a ticket: the ticket agent."""
-
-    async def propose_ticket(self, question: Question, category: Category | None) -> Answer:
-        """Proposes a ticket in the customer's own words, to be confirmed by them."""
-
-
 class BusinessAgent:
     """Checks who asks before what is asked. A language model only writes SQL or names a tool; replies are written from
     rows.
@@ -74,7 +66,7 @@ class BusinessAgent:
     intent = "business_query"
 
     def __init__(
-        self, parts: BusinessParts, profile: TenantProfile | None = None, tickets: TicketProposer | None = None
+        self, parts: BusinessParts, profile: TenantProfile | None = None, tickets: TicketAgent | None = None
     ) -> None:
         """tickets: None where there are none."""
         self._parts = parts

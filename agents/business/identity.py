@@ -1,18 +1,23 @@
-"""Refuses questions about somebody else's data, before any language model is asked.
+"""Refuses questions about somebody else's data, before any language model is asked, and finds for the router what is
+the caller's own.
 
-The words of the question and the caller's own rows decide, never those of others: the refusal is the same whether or
-not another member, phone or order exists.
+The words of the question and the caller's own rows decide, never those of others: refusal and route are the same
+whether or not another member, phone or order exists.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from agents.business.database import BusinessDatabase
 from agents.business.identity_mentions import Mention, MentionKind, find_mentions, is_about_others
 from agents.business.schema import Mask, Schema
 from agents.types import Question
+from agents.understanding.entities import Entity
 from agents.wording.catalogue import say
 
 _MASKS: dict[MentionKind, Mask] = {MentionKind.PHONE: "phone", MentionKind.EMAIL: "email"}
+_ENTITIES = {"phone": MentionKind.PHONE, "order_number": MentionKind.NUMBER, "member_name": MentionKind.NAME}
 
 
 class IdentityCheck:
@@ -36,6 +41,16 @@ class IdentityCheck:
                 number = mention.about is MentionKind.NUMBER
                 return say("rows_not_yours", english, value=mention.value) if number else private
         return None
+
+    async def resolve(self, entities: Sequence[Entity], caller: str) -> Sequence[Entity]:
+        """See `BusinessResolver.resolve`."""
+        if not caller:
+            return ()
+        return [
+            entity
+            for entity in entities
+            if (about := _ENTITIES.get(entity.kind)) and await self.is_own(Mention(about, entity.value), caller)
+        ]
 
     async def is_own(self, mention: Mention, caller: str) -> bool:
         """Whether the mention stands in the caller's own rows. Raises BusinessUnavailable."""

@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 
 from agents.understanding.entities import load_shipped_extractor
 from agents.understanding.parts_of_speech import find_tag, tag_words
 from knowledge.text import fold
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 _LIST = re.compile(r"\{([a-z]+)\}")
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
@@ -128,9 +127,8 @@ def _is_word(text: str) -> bool:
 
 @cache
 def _load_phrases() -> _Phrases:
-    folder = files("agents")
-    data = load_yaml((folder / "business" / "strangers.yaml").read_text(encoding="utf-8"))
-    surname = load_yaml((folder / "entities.yaml").read_text(encoding="utf-8"))["lists"]["surname"]
+    data = load_shipped_yaml("agents.business", "strangers.yaml")
+    surname = load_shipped_yaml("agents", "entities.yaml")["lists"]["surname"]
     lists: Mapping[str, str] = {**data["lists"], "surname": surname}
 
     def fill_lists(text: str) -> str:

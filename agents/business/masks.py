@@ -5,40 +5,59 @@ The mask is part of the SQL in which a statement finds the caller's rows: unmask
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from sqlglot import exp
 
 from agents.business.schema import Mask
 
 HIDDEN = "****"
+# Of the masks that show the ends of a value, how many characters they show at its beginning and at its end.
+_SHOWN_ENDS: Mapping[Mask, tuple[int, int]] = {
+    "phone": (3, 4),
+    "address": (6, 0),
+    "id_card": (3, 4),
+    "bank_card": (0, 4),
+}
 
 
 def mask_expression(value: exp.Expression, mask: Mask) -> exp.Expression:
     """Returns the SQL expression of a masked column; NULL stays NULL."""
-    return _MASKS[mask](exp.cast(value, "text"))
+    text = exp.cast(value, "text")
+    match mask:
+        case "name":
+            return _join_parts(_cut_part(text, _build_number(1), _build_number(1)), _build_text("*"))
+        case "email":
+            return _mask_email(text)
+    return _mask_ends(text, *_SHOWN_ENDS[mask])
 
 
-def _build_ends_mask(head: int, tail: int) -> Callable[[exp.Expression], exp.Expression]:
-    """Returns a mask that shows `head` characters, the mask, then `tail` characters.
+def mask_text(text: str, mask: Mask) -> str:
+    """Masks a value that no database masked, as `mask_expression` does."""
+    match mask:
+        case "name":
+            return f"{text[:1]}*"
+        case "email":
+            at = text.find("@")
+            return f"{text[:1]}***{text[at:]}" if at > 0 else HIDDEN
+    head, tail = _SHOWN_ENDS[mask]
+    if len(text) < head + len(HIDDEN) + tail:
+        return HIDDEN
+    return text[:head] + HIDDEN + (text[-tail:] if tail else "")
+
+
+def _mask_ends(value: exp.Expression, head: int, tail: int) -> exp.Expression:
+    """Shows `head` characters, the mask, then `tail` characters.
 
     Nothing is shown of a value of which the mask would hide less than its own length: 12345678 is no 123****5678.
     """
-
-    def mask_ends(value: exp.Expression) -> exp.Expression:
-        parts = [_cut_part(value, _build_number(1), _build_number(head))] if head else []
-        parts.append(_build_text(HIDDEN))
-        if tail:
-            start = exp.Sub(this=exp.Length(this=value.copy()), expression=_build_number(tail - 1))
-            parts.append(_cut_part(value, start, _build_number(tail)))
-        long = exp.GT(this=exp.Length(this=value.copy()), expression=_build_number(head + len(HIDDEN) + tail - 1))
-        return exp.Case(ifs=[exp.If(this=long, true=_join_parts(*parts))], default=_build_hidden(value))
-
-    return mask_ends
-
-
-def _mask_name(value: exp.Expression) -> exp.Expression:
-    return _join_parts(_cut_part(value, _build_number(1), _build_number(1)), _build_text("*"))
+    parts = [_cut_part(value, _build_number(1), _build_number(head))] if head else []
+    parts.append(_build_text(HIDDEN))
+    if tail:
+        start = exp.Sub(this=exp.Length(this=value.copy()), expression=_build_number(tail - 1))
+        parts.append(_cut_part(value, start, _build_number(tail)))
+    long = exp.GT(this=exp.Length(this=value.copy()), expression=_build_number(head + len(HIDDEN) + tail - 1))
+    return exp.Case(ifs=[exp.If(this=long, true=_join_parts(*parts))], default=_build_hidden(value))
 
 
 def _mask_email(value: exp.Expression) -> exp.Expression:
@@ -48,16 +67,6 @@ def _mask_email(value: exp.Expression) -> exp.Expression:
     return exp.Case(
         ifs=[exp.If(this=exp.GT(this=at, expression=_build_number(1)), true=shown)], default=_build_hidden(value)
     )
-
-
-_MASKS: Mapping[Mask, Callable[[exp.Expression], exp.Expression]] = {
-    "phone": _build_ends_mask(3, 4),
-    "name": _mask_name,
-    "email": _mask_email,
-    "address": _build_ends_mask(6, 0),
-    "id_card": _build_ends_mask(3, 4),
-    "bank_card": _build_ends_mask(0, 4),
-}
 
 
 def _cut_part(value: exp.Expression, start: exp.Expression, length: exp.Expression) -> exp.Expression:
@@ -82,32 +91,3 @@ def _build_number(value: int) -> exp.Expression:
 
 def _build_text(value: str) -> exp.Expression:
     return exp.Literal.string(value)
-
-
-def mask_text(text: str, mask: Mask) -> str:
-    """Masks a value that no database masked."""
-    return _TEXT_MASKS[mask](text)
-
-
-def _build_text_mask(head: int, tail: int) -> Callable[[str], str]:
-    def mask_ends(text: str) -> str:
-        if len(text) <= head + len(HIDDEN) + tail - 1:
-            return HIDDEN
-        return text[:head] + HIDDEN + (text[-tail:] if tail else "")
-
-    return mask_ends
-
-
-def _mask_text_email(text: str) -> str:
-    at = text.find("@")
-    return f"{text[:1]}***{text[at:]}" if at > 0 else HIDDEN
-
-
-_TEXT_MASKS: Mapping[Mask, Callable[[str], str]] = {
-    "phone": _build_text_mask(3, 4),
-    "name": lambda text: f"{text[:1]}*",
-    "email": _mask_text_email,
-    "address": _build_text_mask(6, 0),
-    "id_card": _build_text_mask(3, 4),
-    "bank_card": _build_text_mask(0, 4),
-}

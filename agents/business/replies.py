@@ -18,14 +18,14 @@ LIMITED = "您话里的「{unread}」我没有听懂，下面的结果没有把�
 
 
 class DeclaredReplies:
-    """See `Replies`. Thread-safe."""
+    """Writes rows as a text that cites `[SQL]`. Thread-safe."""
 
     def __init__(self, templates: Mapping[str, Template], schema: Schema) -> None:
         self._templates = templates
         self._schema = schema
 
     def write(self, rows: Rows, plan: Plan | None, today: date) -> str:
-        """See `Replies.write`."""
+        """Writes one row, a list or none (没有查到…). plan: None for a statement that a language model wrote."""
         template = self._templates.get(plan.subject) if plan else None
         if plan is None or template is None:
             return _describe_rows(rows, self._schema, today)

@@ -81,10 +81,3 @@ class OfflineQueries(Protocol):
 
     def plan(self, text: str, today: date) -> Plan | None:
         """Returns a plan; None for a question that is not about own data, or is unknown. `text` is complete."""
-
-
-class Replies(Protocol):
-    """Writes rows as a text that cites `[SQL]`: `agents/business/replies.py::load_replies(path, schema)`."""
-
-    def write(self, rows: Rows, plan: Plan | None, today: date) -> str:
-        """Writes one row, a list or none (没有查到…). plan: None for a statement that a language model wrote."""

@@ -32,7 +32,6 @@ class CuratedAgent:
 
     def __init__(self, profile: TenantProfile | None = None) -> None:
         self._profile = profile or TenantProfile()
-        self._avoided = tuple(fold(topic) for topic in self._profile.avoid_topics if topic.strip())
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`. Several questions are looked up one by one, entries among the rest; a customer who is in
@@ -40,7 +39,9 @@ class CuratedAgent:
         """
         question = turn.question
         match = turn.findings.curated
-        if match is None or question.sub_questions or turn.is_urgent or self._is_avoided(question):
+        if match is None or question.sub_questions or turn.is_urgent:
+            return None
+        if self._profile.is_avoided(question.utterance.complete_text):
             return None
         similar = match.stage is MatchStage.SIMILAR
         if similar and (match.probability < SIMILAR or _is_told_by_documents(match, turn.retrieval)):
@@ -77,10 +78,6 @@ class CuratedAgent:
             sources=(source,),
             buttons=entry.buttons,
         )
-
-    def _is_avoided(self, question: Question) -> bool:
-        text = fold(question.utterance.complete_text)
-        return any(topic in text for topic in self._avoided)
 
 
 def _is_told_by_documents(match: CuratedMatch, retrieval: Retrieval | None) -> bool:

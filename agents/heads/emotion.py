@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import dataclass
-from importlib.resources import files
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from agents.routing.head import IntentHead
 from agents.routing.types import Intent
 from knowledge.embeddings.base import Embedder
 from knowledge.types import Vector
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 # From the head's score, about +1 where a message is like the angry examples and -1 where not, to a chance.
 STEEPNESS, MIDDLE = 3.0, -0.2
@@ -61,5 +60,5 @@ def list_emotion_examples() -> list[str]:
 
 def _load_examples() -> tuple[list[str], list[str]]:
     """Returns the furious examples, and the others."""
-    examples = load_yaml((files("agents") / "emotion_examples.yaml").read_text(encoding="utf-8"))
+    examples = load_shipped_yaml("agents", "emotion_examples.yaml")
     return examples["furious"], [*examples["discontent"], *examples["calm"]]

@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 from zlib import crc32
 
@@ -19,7 +18,7 @@ import numpy as np
 from agents.linear import Linear, fit_linear
 from knowledge.embeddings.base import Embedder
 from knowledge.types import Vector
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 HEADS = ("kinds", "subjects", "conditions", "goods")
 # Things that stand in for the X of an example: events are to be learnt, not things.
@@ -87,4 +86,4 @@ def _fill_frames(frames: Iterable[str]) -> list[str]:
 
 @cache
 def _load_examples() -> Mapping[str, Any]:
-    return load_yaml((files("agents") / "examples" / "events.yaml").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    return load_shipped_yaml("agents", "examples/events.yaml")  # type: ignore[no-any-return]

@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 
 from agents.linear import Linear, fit_linear
 from knowledge.embeddings.base import Embedder
 from knowledge.types import Vector
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 # The score from which a sentence is quoted. Cross-validated, .01 of the other examples are quoted and .74 of those
 # that guide; at 0 it is .08 and .94: what is left out is said by the reply itself, what is wrongly quoted hurts.
@@ -42,13 +41,8 @@ async def fit_guidance_head(embedder: Embedder) -> GuidanceHead:
     return GuidanceHead(await asyncio.to_thread(fit_linear, vectors, holds[:, None], np.ones(len(holds))))
 
 
-def list_guidance_examples() -> list[str]:
-    """Returns all texts that are embedded to fit the head."""
-    return list(_load_examples())
-
-
 @cache
 def _load_examples() -> dict[str, bool]:
     """Returns sentences of documents, and whether they say what to do first."""
-    data = load_yaml((files("agents") / "examples" / "guidance.yaml").read_text(encoding="utf-8"))
+    data = load_shipped_yaml("agents", "examples/guidance.yaml")
     return {text: kind == "guidance" for kind, texts in data.items() for text in texts}

@@ -10,7 +10,6 @@ import asyncio
 import math
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from agents.understanding.safety import Danger, find_dangers, split_statements
 from knowledge.embeddings.base import MAX_QUERY_CHARS, Embedder
 from knowledge.text import fold
 from knowledge.types import Matrix, Vector
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 # The chance from which a person is taken to be in danger: it comes before all else, an answer included.
 ENDANGERED = 0.5
@@ -108,14 +107,14 @@ async def fit_safety_head(embedder: Embedder, head: IntentHead) -> SafetyHead:
 
     head: the router's; its examples, and those of emotions, are of no danger unless a cue says so.
     """
-    own = list(_load_examples())
+    own = list(load_safety_examples())
     feelings = [text for text in list_emotion_examples() if not find_dangers(split_statements(text))]
     routed = [i for i, one in enumerate(head.anchors.sentences) if not find_dangers(split_statements(one.text))][
         ::ROUTED_STEP
     ]
     texts = [*own, *feelings, *(head.anchors.sentences[i].text for i in routed)]
     vectors = np.vstack([await embedder.embed_questions([*own, *feelings]), head.vectors[routed]])
-    labels = [_load_examples().get(text) for text in texts]
+    labels = [load_safety_examples().get(text) for text in texts]
     importance = np.array([IMPORTANCE] * len(own) + [ROUTED_IMPORTANCE] * (len(texts) - len(own)))
     return await asyncio.to_thread(fit_examples, texts, vectors, labels, importance)
 
@@ -140,15 +139,12 @@ def _choose_target(kind: Danger, label: Danger | None) -> float:
     return BESIDE if label is Danger.SELF_HARM else -1.0
 
 
-def list_safety_examples() -> list[str]:
-    """Returns all texts that are embedded to fit the head: of each danger in turn, and of none."""
-    return list(_load_examples())
-
-
 @cache
-def _load_examples() -> dict[str, Danger | None]:
-    """Returns the sentences, and of which danger each is."""
-    data = load_yaml((files("agents") / "examples" / "dangers.yaml").read_text(encoding="utf-8"))
+def load_safety_examples() -> dict[str, Danger | None]:
+    """Returns the sentences that are embedded to fit the head, of each danger in turn and of none, and of which danger
+    each is.
+    """
+    data = load_shipped_yaml("agents", "examples/dangers.yaml")
     kinds: dict[str, Danger | None] = {**{kind: kind for kind in Danger}, "neither": None}
     told_of = {text: kinds[name] for name in kinds for text in data[name]}
     for group in data["frames"]:

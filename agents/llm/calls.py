@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from agents.errors import UnreadableReply
-from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, StreamWatch, WordPair
-from agents.llm.tools import Tool, ToolCall
+from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, StreamWatch
+from agents.llm.model_wrapper import AskWhole, ModelWrapper
 from agents.prompt_library import PromptedMessages
 from agents.types import ModelCall, Usage
 from knowledge.tracing import TracedSpan, Value, start_span
@@ -31,12 +31,12 @@ def record_calls(note: CallRecorder) -> Iterator[None]:
         _NOTE.reset(token)
 
 
-class RecordedModel:
+class RecordedModel(ModelWrapper):
     """A chat model whose requests are recorded. provider: of the model; price: gives the cost of a usage."""
 
     def __init__(self, model: ChatModel, provider: str, price: Callable[[Usage], float]) -> None:
-        self.name = model.name
-        self._model, self._provider, self._price = model, provider, price
+        super().__init__(model)
+        self._provider, self._price = provider, price
 
     def stream(self, messages: Sequence[ChatMessage], *watches: StreamWatch) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
@@ -55,32 +55,14 @@ class RecordedModel:
         with self._record_call(call):
             yield add_part
 
-    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
-        """See `ChatModel.complete`."""
-        return await self._ask_whole(messages, lambda: self._model.complete(messages, seconds))
-
-    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
-        """See `ChatModel.choose`."""
-        return await self._ask_whole(messages, lambda: self._model.choose(messages, words, seconds))
-
-    async def complete_or_call(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
-    ) -> tuple[str | ToolCall, Usage]:
-        """See `ChatModel.complete_or_call`."""
-        return await self._ask_whole(messages, lambda: self._model.complete_or_call(messages, tools, seconds))
-
-    async def close(self) -> None:
-        """Closes the model."""
-        await self._model.close()
-
     async def _ask_whole(
-        self, messages: Sequence[ChatMessage], ask: Callable[[], Awaitable[tuple[Reply, Usage]]]
+        self, messages: Sequence[ChatMessage], seconds: float, ask: AskWhole[Reply]
     ) -> tuple[Reply, Usage]:
         with self._record_call(self._begin_call(messages)) as call:
             call.usage = Usage(calls=1)
             try:
                 with call.span.enter():
-                    reply, call.usage = await ask()
+                    reply, call.usage = await ask(self._model, seconds)
             except UnreadableReply as error:
                 call.usage, error.provider = error.usage or call.usage, self._provider
                 raise

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 
 from agents.errors import CircuitOpen, GenerationError, GenerationUnavailable, UnreadableReply
 from agents.llm.breaker import CircuitBreaker
-from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, StreamWatch, WordPair, enter_watches
-from agents.llm.tools import Tool, ToolCall
+from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, StreamWatch, enter_watches
+from agents.llm.model_wrapper import AskWhole, ModelWrapper, WholeReplies
 from agents.types import Thinking, Usage
 
 
-class GuardedModel:
-    """A chat model behind its circuit breaker."""
+class GuardedModel(ModelWrapper):
+    """A chat model behind its circuit breaker. All requests raise CircuitOpen where it failed too often."""
 
     def __init__(self, model: ChatModel, breaker: CircuitBreaker, patience: float, slow: float | None = None) -> None:
         """Args:
@@ -25,11 +25,12 @@ class GuardedModel:
             for never: a model
             that always loses to another one should not be asked first.
         """
-        self.name, self.breaker = model.name, breaker
-        self._model, self._patience, self._slow = model, patience, slow
+        super().__init__(model)
+        self.breaker = breaker
+        self._patience, self._slow = patience, slow
 
     def stream(self, messages: Sequence[ChatMessage], *watches: StreamWatch) -> AsyncGenerator[Part]:
-        """See `ChatModel.stream`. Raises CircuitOpen."""
+        """See `ChatModel.stream`."""
         return self._model.stream(messages, *watches, self._watch_stream())
 
     @asynccontextmanager
@@ -44,35 +45,20 @@ class GuardedModel:
         with self.breaker.watch(slow=lambda: self._is_too_slow(silent_since)):
             yield end_silence
 
-    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
-        """See `ChatModel.complete`. Raises CircuitOpen."""
+    async def _ask_whole(
+        self, messages: Sequence[ChatMessage], seconds: float, ask: AskWhole[Reply]
+    ) -> tuple[Reply, Usage]:
         with self.breaker.watch(patient=seconds >= self._patience):
-            return await self._model.complete(messages, seconds)
-
-    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
-        """See `ChatModel.choose`. Raises CircuitOpen."""
-        with self.breaker.watch(patient=seconds >= self._patience):
-            return await self._model.choose(messages, words, seconds)
-
-    async def complete_or_call(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
-    ) -> tuple[str | ToolCall, Usage]:
-        """See `ChatModel.complete_or_call`."""
-        with self.breaker.watch(patient=seconds >= self._patience):
-            return await self._model.complete_or_call(messages, tools, seconds)
-
-    async def close(self) -> None:
-        """Closes the model."""
-        await self._model.close()
+            return await ask(self._model, seconds)
 
     def _is_too_slow(self, silent_since: float | None) -> bool:
         waited = time.monotonic() - silent_since if silent_since is not None else 0.0
         return self._slow is not None and waited >= self._slow
 
 
-class ModelFleet:
+class ModelFleet(WholeReplies):
     """The first model that succeeds. One that fails after its first word is left to the caller, who may have passed the
-    word on.
+    word on. The seconds for a whole reply are for all of them together.
 
     The builder of the models closes them; `close` does so for models that nobody else closes.
     """
@@ -100,22 +86,8 @@ class ModelFleet:
                     if started or model is self.models[-1]:
                         raise
 
-    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
-        """See `ChatModel.complete`; seconds: for all of them together."""
-        return await self._ask_first(lambda model, left: model.complete(messages, left), seconds)
-
-    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
-        """See `ChatModel.choose`; seconds: for all of them together."""
-        return await self._ask_first(lambda model, left: model.choose(messages, words, left), seconds)
-
-    async def complete_or_call(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
-    ) -> tuple[str | ToolCall, Usage]:
-        """See `ChatModel.complete_or_call`; seconds: for all of them together."""
-        return await self._ask_first(lambda model, left: model.complete_or_call(messages, tools, left), seconds)
-
-    async def _ask_first(
-        self, ask: Callable[[ChatModel, float], Awaitable[tuple[Reply, Usage]]], seconds: float
+    async def _ask_whole(
+        self, messages: Sequence[ChatMessage], seconds: float, ask: AskWhole[Reply]
     ) -> tuple[Reply, Usage]:
         deadline, spent = time.monotonic() + seconds, Usage()
         for model in self.models:

@@ -13,13 +13,14 @@ from concurrent.futures import CancelledError
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from loguru import logger
 
 from agents.errors import GenerationLate, GenerationUnavailable
-from agents.llm.chat import ChatMessage, ChatModel, ModelOptions, Part, StreamWatch, WordPair, enter_watches
+from agents.llm.chat import ChatMessage, ChatModel, ModelOptions, Part, Reply, StreamWatch, enter_watches
 from agents.llm.idle_cores import measure_idle_cores
-from agents.llm.tools import Tool, ToolCall
+from agents.llm.model_wrapper import AskWhole, WholeReplies
 from agents.types import Usage
 from knowledge.checkpoint import LazyModel, require_package
 from knowledge.errors import Unavailable
@@ -97,14 +98,14 @@ class ServerProcess:
         return response
 
 
-class _Running:
+class _Running(NamedTuple):
     """A process and the client that asks it."""
 
-    def __init__(self, process: ServerProcess, client: ChatModel) -> None:
-        self.process, self.client = process, client
+    process: ServerProcess
+    client: ChatModel
 
 
-class GgufModel:
+class GgufModel(WholeReplies):
     """A model that is loaded in the background, from a file that may come later.
 
     A process that ended is started again; its requests are unavailable. A request that nobody waits for any more ends
@@ -132,25 +133,12 @@ class GgufModel:
                 see(part)
                 yield part
 
-    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
-        """See `ChatModel.complete`."""
+    async def _ask_whole(
+        self, messages: Sequence[ChatMessage], seconds: float, ask: AskWhole[Reply]
+    ) -> tuple[Reply, Usage]:
         deadline = time.monotonic() + seconds
         async with self._acquire_client(self._short, seconds) as client:
-            return await client.complete(messages, deadline - time.monotonic())
-
-    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
-        """See `ChatModel.choose`."""
-        deadline = time.monotonic() + seconds
-        async with self._acquire_client(self._short, seconds) as client:
-            return await client.choose(messages, words, deadline - time.monotonic())
-
-    async def complete_or_call(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
-    ) -> tuple[str | ToolCall, Usage]:
-        """See `ChatModel.complete_or_call`."""
-        deadline = time.monotonic() + seconds
-        async with self._acquire_client(self._short, seconds) as client:
-            return await client.complete_or_call(messages, tools, deadline - time.monotonic())
+            return await ask(client, deadline - time.monotonic())
 
     async def close(self) -> None:
         """Ends the process."""

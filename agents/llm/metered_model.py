@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol
 
 from agents.errors import CircuitOpen, GenerationError, UnreadableReply
-from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, StreamWatch, WordPair
-from agents.llm.tools import Tool, ToolCall
+from agents.llm.chat import ChatMessage, ChatModel, Part, Reply, StreamWatch
+from agents.llm.model_wrapper import AskWhole, ModelWrapper
 from agents.types import Usage
 
 
@@ -25,15 +25,17 @@ class Meter(Protocol):
         """Counts a reply that could not be read, whether it is asked for again or not."""
 
 
-class MeteredModel:
-    """Asks the meter before every request, and records its cost, of failed requests too."""
+class MeteredModel(ModelWrapper):
+    """Asks the meter before every request, and records its cost, of failed requests too. All requests raise
+    BudgetExhausted where nothing more may be asked.
+    """
 
     def __init__(self, model: ChatModel, meter: Meter) -> None:
-        self.name = model.name
-        self._model, self._meter = model, meter
+        super().__init__(model)
+        self._meter = meter
 
     def stream(self, messages: Sequence[ChatMessage], *watches: StreamWatch) -> AsyncGenerator[Part]:
-        """See `ChatModel.stream`. Raises BudgetExhausted."""
+        """See `ChatModel.stream`."""
         return self._model.stream(messages, *watches, self._watch_stream())
 
     @asynccontextmanager
@@ -46,18 +48,12 @@ class MeteredModel:
 
         yield record_part
 
-    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
-        """See `ChatModel.complete`. Raises BudgetExhausted."""
-        return await self._ask(lambda: self._model.complete(messages, seconds))
-
-    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
-        """See `ChatModel.choose`. Raises BudgetExhausted."""
-        return await self._ask(lambda: self._model.choose(messages, words, seconds))
-
-    async def _ask(self, ask: Callable[[], Awaitable[tuple[Reply, Usage]]]) -> tuple[Reply, Usage]:
+    async def _ask_whole(
+        self, messages: Sequence[ChatMessage], seconds: float, ask: AskWhole[Reply]
+    ) -> tuple[Reply, Usage]:
         await self._meter.allow()
         try:
-            reply, usage = await ask()
+            reply, usage = await ask(self._model, seconds)
         except CircuitOpen:
             raise
         except GenerationError as error:
@@ -69,13 +65,3 @@ class MeteredModel:
             raise
         self._meter.record_usage(self.name, usage)
         return reply, usage
-
-    async def complete_or_call(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
-    ) -> tuple[str | ToolCall, Usage]:
-        """See `ChatModel.complete_or_call`. Raises BudgetExhausted."""
-        return await self._ask(lambda: self._model.complete_or_call(messages, tools, seconds))
-
-    async def close(self) -> None:
-        """Closes the model."""
-        await self._model.close()

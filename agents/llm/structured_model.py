@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
 from loguru import logger
 
 from agents.errors import UnreadableReply
-from agents.llm.chat import ChatMessage, ChatModel, Part, StreamWatch, WordPair
-from agents.llm.tools import Tool, ToolCall
-from agents.prompt_library import PromptedMessages, Prompts, load_shipped_prompts
+from agents.llm.chat import ChatMessage
+from agents.llm.model_wrapper import ModelWrapper
+from agents.prompt_library import PromptedMessages, load_shipped_prompts
 from agents.shapes import Shape
 from agents.types import Usage
 
@@ -52,17 +52,8 @@ def get_shape(messages: Sequence[ChatMessage]) -> Shape | None:
     return messages.shape if isinstance(messages, PromptedMessages) else None
 
 
-class StructuredModel:
+class StructuredModel(ModelWrapper):
     """A chat model whose replies have the shape that is asked for, or are errors."""
-
-    def __init__(self, model: ChatModel, prompts: Prompts | None = None) -> None:
-        self.name = model.name
-        self._model = model
-        self._prompts = prompts or load_shipped_prompts()
-
-    def stream(self, messages: Sequence[ChatMessage], *watches: StreamWatch) -> AsyncGenerator[Part]:
-        """See `ChatModel.stream`."""
-        return self._model.stream(messages, *watches)
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`. An unreadable reply is asked for once more, where as much time is left as it took.
@@ -81,28 +72,15 @@ class StructuredModel:
             if seconds - taken < taken:
                 raise UnreadableReply(str(error), usage) from error
             logger.bind(model=self.name).info("asked once more: {}", error)
-        again, more = await self._model.complete(self._build_repair_messages(messages, reply, shape), seconds - taken)
+        again, more = await self._model.complete(_build_repair_messages(messages, reply, shape), seconds - taken)
         try:
             return shape.write(shape.read(again)), usage + more
         except UnreadableReply as error:
             raise UnreadableReply(str(error), usage + more) from error
 
-    async def complete_or_call(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool], seconds: float
-    ) -> tuple[str | ToolCall, Usage]:
-        """See `ChatModel.complete_or_call`."""
-        return await self._model.complete_or_call(messages, tools, seconds)
 
-    async def choose(self, messages: Sequence[ChatMessage], words: WordPair, seconds: float) -> tuple[float, Usage]:
-        """See `ChatModel.choose`."""
-        return await self._model.choose(messages, words, seconds)
-
-    async def close(self) -> None:
-        """Closes the model."""
-        await self._model.close()
-
-    def _build_repair_messages(self, messages: Sequence[ChatMessage], reply: str, shape: Shape) -> PromptedMessages:
-        text = self._prompts.fill("repair", fields="、".join(shape.fields))
-        further = [{"role": "assistant", "content": reply[:SHOWN] or "…"}, {"role": "user", "content": text}]
-        prompts = messages.prompts if isinstance(messages, PromptedMessages) else {}
-        return PromptedMessages([*messages, *further], prompts, shape)
+def _build_repair_messages(messages: Sequence[ChatMessage], reply: str, shape: Shape) -> PromptedMessages:
+    text = load_shipped_prompts().fill("repair", fields="、".join(shape.fields))
+    further = [{"role": "assistant", "content": reply[:SHOWN] or "…"}, {"role": "user", "content": text}]
+    prompts = messages.prompts if isinstance(messages, PromptedMessages) else {}
+    return PromptedMessages([*messages, *further], prompts, shape)

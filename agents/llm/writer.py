@@ -10,7 +10,7 @@ from typing import Protocol
 
 from agents.answering.claim_meaning import PassageMeaning
 from agents.answering.meaning import Meaning
-from agents.generator import PAGE, Claimed, Doubt, Piece, Request, Spent, TakePiece
+from agents.generator import PAGE, Request, Spent, TakePiece
 from agents.llm.chat import ChatMessage, ChatModel, Cut
 from agents.passages.quotable import is_safe_text
 from agents.passages.units import split_quotable_sentences
@@ -19,10 +19,9 @@ from agents.prompt_library import PromptedMessages, Prompts, join_lines, load_sh
 from agents.types import Thinking, Usage
 from agents.understanding.state import Turn
 from agents.verification.marks import Mark, MarkScanner, strip_marks
-from agents.verification.meaning import ClaimMeaning
 from agents.verification.names import load_dictionary_names
-from agents.verification.reply import GroundedReply, LastExchange, Pieces
-from agents.verification.support import SupportChecker
+from agents.verification.reply import GroundedReply, LastExchange, WrittenClaim
+from agents.verification.support import Finding, Support, SupportChecker
 from knowledge.blocks import Layout
 from knowledge.types import Chunk
 
@@ -78,10 +77,8 @@ class ModelGenerator:
             return
         checker = SupportChecker(request.chunks, request.question, english=request.english, computed=request.computed)
         before = next((_build_exchange(turn) for turn in request.history[-1:] if not turn.rows), None)
-        doubts = self._objections is not None
         meant = PassageMeaning(self._meaning, request.chunks, request.question) if self._meaning else None
-        claimed = meant is not None
-        reply = GroundedReply(checker, self._max_sources, request.question, before, doubts=doubts, claimed=claimed)
+        reply = GroundedReply(checker, self._max_sources, request.question, before)
         scanner = MarkScanner()
         cut, ended, checking = False, False, 0.0
         async with aclosing(self._model.stream(self._build_messages(request))) as parts:
@@ -96,36 +93,32 @@ class ModelGenerator:
                     cut = True
                 else:
                     started = time.perf_counter()
-                    for pieces in _write_part(part, scanner, reply, cut=cut):
-                        answer: bool | ClaimMeaning | None = None
-                        while (piece := _send_answer(pieces, answer)) is not None:
-                            answer = None
-                            if isinstance(piece, Claimed | Doubt):
-                                answer = await self._settle_doubt(piece, request, meant)
-                            else:
-                                take(piece)
+                    for claim in _cut_claims(part, scanner, reply, cut=cut):
+                        finding = await self._judge_claim(claim, request, checker, meant)
+                        for piece in reply.settle_claim(claim, finding):
+                            take(piece)
                     checking += time.perf_counter() - started
+        for piece in reply.end_reply():
+            take(piece)
         take(Spent(Usage(), checking * 1000))
 
-    async def _settle_doubt(
-        self, piece: Claimed | Doubt, request: Request, meant: PassageMeaning | None
-    ) -> bool | ClaimMeaning | None:
-        """Finds out what the reply's check cannot compute by itself.
+    async def _judge_claim(
+        self, claim: WrittenClaim, request: Request, checker: SupportChecker, meant: PassageMeaning | None
+    ) -> Finding:
+        """Returns what the fragments say of a claim: by its words, by its meaning where it can be embedded, and by a
+        model that may object to what stands in other words than those of a fragment.
 
-        Args:
-            piece: A claim whose meaning is needed, or a doubt that a model has to settle.
-            request: The question and its fragments.
-            meant: Embeds claims; None where no embedder is used.
-
-        Returns:
-            The vectors of a claim; whether the model objects to a doubtful claim; None where nobody can tell.
+        meant: embeds claims; None where no embedder is used.
         """
-        if isinstance(piece, Claimed):
-            return await meant.embed_claim(piece.claim) if meant is not None else None
-        if self._objections is None:
-            return None
-        chunks = [request.get_chunk(number) for number in piece.fragments]
-        return await self._objections.find_objection(piece.claim, request.question, chunks)
+        text = claim.sentence
+        weighed = meant is not None and checker.is_weighed_by_meaning(text)
+        meaning = await meant.embed_claim(text) if meant is not None and weighed else None
+        finding = checker.check_sentence(text, claim.cited_numbers, meaning)
+        if self._objections is None or not finding.fragments or finding.quoted:
+            return finding
+        chunks = [request.get_chunk(number) for number in finding.fragments]
+        objects = await self._objections.find_objection(text, request.question, chunks)
+        return Finding(Support.UNSUPPORTED) if objects else finding
 
     def _build_messages(self, request: Request) -> PromptedMessages:
         """Returns the rules, the conversation, then the fragments between marks that nobody can guess."""
@@ -152,21 +145,14 @@ class ModelGenerator:
         return f"{label} {heading}\n{format_prompt_text(chunk.text, self._max_chunk_chars, chunk.layout)}"
 
 
-def _write_part(part: str | None, scanner: MarkScanner, reply: GroundedReply, *, cut: bool) -> Iterator[Pieces]:
-    """Writes a part of the model's text into the reply; None ends it. cut: the text ended at a limit."""
-    if part is not None:
-        yield from (reply.write_part(_convert_mark(piece)) for piece in scanner.scan_text(part))
-        return
-    yield from (reply.write_part(piece) for piece in scanner.flush_rest())
-    yield reply.end_reply(cut=cut)
-
-
-def _send_answer(pieces: Pieces, answer: bool | ClaimMeaning | None) -> Piece | None:
-    """Sends the answer to the last piece, None for none, and returns the next piece; None at the end."""
-    try:
-        return pieces.send(answer)
-    except StopIteration:
-        return None
+def _cut_claims(part: str | None, scanner: MarkScanner, reply: GroundedReply, *, cut: bool) -> Iterator[WrittenClaim]:
+    """Writes a part of the model's text into the reply, and yields the claims that are complete with it; None ends the
+    text. cut: it ended at a limit.
+    """
+    for piece in scanner.scan_text(part) if part is not None else scanner.flush_rest():
+        yield from reply.write_part(_convert_mark(piece))
+    if part is None:
+        yield from reply.end_text(cut=cut)
 
 
 def _convert_mark(piece: str | Mark) -> str | Mark:

@@ -8,10 +8,9 @@ another author macro-F1 rose by .05, at no cost on 1,366 others.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
 
 from agents.routing.types import Intent
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 # Of a subject, how many of the intent's frames are filled with it; of other intents one.
 FRAMES: dict[str, int] = {Intent.TICKET: 2, Intent.KNOWLEDGE_QA: 2, Intent.BUSINESS_QUERY: 2}
@@ -21,7 +20,7 @@ def generate_contrasts() -> Iterator[tuple[str, str]]:
     """Yields sentences with their intent, in a fixed order; every frame of `agents/examples/contrasts.yaml` is used in
     turn.
     """
-    data = load_yaml((files("agents") / "examples" / "contrasts.yaml").read_text(encoding="utf-8"))
+    data = load_shipped_yaml("agents", "examples/contrasts.yaml")
     for number, subject in enumerate(data["subjects"]):
         verb, noun = subject.split()
         for intent, frames in data["frames"].items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from agents.routing.types import OFF_TOPIC, ON_TOPIC, PRECEDENCE, Band, Intent
 
@@ -19,25 +19,20 @@ OUT_OF_SCOPE_LEAD = 0.4
 ENTITY_WEIGHT = 0.4
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """`wanted`: the score from which an intent holds. `dominance`: what scores lower than the best by more
-    than this is dropped. `low` and `high`: gaps between on- and off-topic that bound the confidence bands.
-    """
-
-    wanted: Mapping[Intent, float] = field(
-        default_factory=lambda: {
-            Intent.KNOWLEDGE_QA: 0.05,
-            Intent.BUSINESS_QUERY: 0.1,
-            Intent.TICKET: 0.1,
-            Intent.HIGH_STAKES: 0.3,
-            Intent.HUMAN_REQUEST: 0.2,
-        }
-    )
-    dominance: float = 0.8
-    low: float = 0.3
-    high: float = 0.6
-    weakest: float = -0.5
+# The score from which an intent holds.
+WANTED: Mapping[Intent, float] = {
+    Intent.KNOWLEDGE_QA: 0.05,
+    Intent.BUSINESS_QUERY: 0.1,
+    Intent.TICKET: 0.1,
+    Intent.HIGH_STAKES: 0.3,
+    Intent.HUMAN_REQUEST: 0.2,
+}
+# An intent that scores lower than the best by more than this is dropped.
+DOMINANCE = 0.8
+# Gaps between on- and off-topic from which the confidence is medium and high.
+MEDIUM_GAP, HIGH_GAP = 0.3, 0.6
+# Below this score of the best intent the confidence is low, whatever the gap.
+WEAKEST = -0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +55,7 @@ def weigh_scores(scores: Mapping[str, float], closeness: float | None, suggested
     }
 
 
-def decide_intents(scores: Mapping[str, float], forced: Collection[Intent], thresholds: Thresholds) -> IntentDecision:
+def decide_intents(scores: Mapping[str, float], forced: Collection[Intent]) -> IntentDecision:
     """Returns the intents that hold. `forced` ones hold whatever the scores; an off-topic one holds alone."""
     on = max(ON_TOPIC, key=scores.__getitem__)
     off = max(OFF_TOPIC, key=scores.__getitem__)
@@ -68,19 +63,16 @@ def decide_intents(scores: Mapping[str, float], forced: Collection[Intent], thre
     leads = off is Intent.OUT_OF_SCOPE and scores[on] >= 0
     gap = scores[on] - scores[off] + leads * OUT_OF_SCOPE_LEAD
     if gap < 0 and not forced:
-        return IntentDecision((off,), _choose_band(-gap, scores[off], thresholds))
-    wanted = thresholds.wanted
+        return IntentDecision((off,), _choose_band(-gap, scores[off]))
     holds = {
-        intent
-        for intent in ON_TOPIC
-        if scores[intent] >= max(wanted[intent], scores[on] - thresholds.dominance) and gap >= 0
+        intent for intent in ON_TOPIC if scores[intent] >= max(WANTED[intent], scores[on] - DOMINANCE) and gap >= 0
     }
     intents = holds | set(forced) or {on}
-    band = Band.HIGH if forced else _choose_band(gap, scores[on], thresholds)
+    band = Band.HIGH if forced else _choose_band(gap, scores[on])
     return IntentDecision(tuple(intent for intent in PRECEDENCE if intent in intents), band)
 
 
-def _choose_band(gap: float, best: float, thresholds: Thresholds) -> Band:
-    if gap < thresholds.low or best < thresholds.weakest:
+def _choose_band(gap: float, best: float) -> Band:
+    if gap < MEDIUM_GAP or best < WEAKEST:
         return Band.LOW
-    return Band.HIGH if gap >= thresholds.high else Band.MEDIUM
+    return Band.HIGH if gap >= HIGH_GAP else Band.MEDIUM

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from importlib.resources import files
 
 from agents.screening.types import Reason, Signature
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
-_DATA = load_yaml((files("agents.screening") / "orders.yaml").read_text(encoding="utf-8"))
+_DATA = load_shipped_yaml("agents.screening", "orders.yaml")
 PARTS: dict[str, str] = _DATA["parts"]
 _PART = re.compile(r"\$\{(\w+)\}")
 

@@ -30,7 +30,7 @@ _CAUSES = {
         r"|leak(?:ed|ing)?[^.]{0,12}(?:data|information|number|address)"
     ),
     Cause.BILLING: re.compile(
-        r"(?:多|重复|乱|误|错|连|被|自动|莫名|偷偷|擅自|私自)[^,，。]{0,6}(?:扣|收|刷)|[就还又]扣了?|扣费|扣款|扣钱|盗刷|偷刷|账单|乱收费|多收|不认这笔|没(?:有)?买过|(?:不是|非)我?本人|冒用"
+        r"(?:多|重复|乱|误|错|连|被|自动|莫名|偷偷|擅自|私自)[^,，。]{0,6}(?:扣|收|刷)|[就还又]扣了?|扣费|扣款|扣钱|盗刷|偷刷|账单|不认这笔|没(?:有)?买过|(?:不是|非)我?本人|冒用"
         r"|overcharg|charged (?:me )?(?:twice|again)|double charge|billing|unauthori[sz]ed"
     ),
     Cause.CANCELLATION: re.compile(

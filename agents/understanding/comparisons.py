@@ -126,10 +126,6 @@ def _list_forms() -> Iterator[tuple[str, Callable[[re.Match[str]], Bounds]]]:
     yield rf"(?!{digit}块(?!钱|的|那)|(?<=[买拍订][过了]){digit}块(?!钱)){number}{_MONEY}", _read_equal
     yield rf"[¥￥]\s?{number}", _read_equal
     yield r"(?<![\d.a-z-])(?P<number>\d{2,6}(?:\.\d+)?)(?=的?[那这]|的(?!时))", _read_equal
-    yield (
-        r"(?:(?<=[退来款付账返])|(?<=[退付到]了))(?P<number>\d{2,6}(?:\.\d+)?)(?:元|块)?(?=了?[没吗])",
-        _read_equal,
-    )
 
 
 _FORMS = tuple((re.compile(pattern), bounds) for pattern, bounds in _list_forms())

@@ -11,10 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 
 from knowledge.text import fold
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ class _Lexicon:
 
 @cache
 def _load_lexicon() -> _Lexicon:
-    data = load_yaml((files("agents") / "emotions.yaml").read_text(encoding="utf-8"))
+    data = load_shipped_yaml("agents", "emotions.yaml")
     cues = data.pop("cues")
     ordered = tuple((weight, _join_patterns(cues[weight])) for weight in sorted(cues, reverse=True))
     everything = _join_patterns([pattern for weight in cues for pattern in cues[weight]])

@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from importlib.resources import files
 
 from agents.understanding.periods import DAY, Period
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ def find_feast(text: str) -> Feast:
 
 
 def _load_feasts() -> Sequence[Feast]:
-    data = load_yaml((files("agents.understanding") / "feasts.yaml").read_text(encoding="utf-8"))
+    data = load_shipped_yaml("agents.understanding", "feasts.yaml")
     sun = [Feast(row["names"], row["days"], int(row["first"][:2]), int(row["first"][3:]), {}) for row in data["sun"]]
     moon = [Feast(row["names"], row["days"], 0, 0, {day.year: day for day in row["first"]}) for row in data["moon"]]
     return (*sun, *moon)

@@ -21,9 +21,9 @@ A_FEW = 7
 NUMBER = r"(?:\d{1,3}|[一二两三四五六七八九十]{1,3})"
 UNIT = r"(?:天|日(?!志)|周|星期|礼拜|月|季度|年)"
 _UNIT = UNIT.replace("(?:", "(?P<unit>", 1)
-RECENT = r"(?:最近|近|过去|往前|前|这)的?这?"
+_SINCE = r"(?:最近|近|过去|往前|前|这)的?这?"
 WITHIN = r"(?:以?内|之内|里(?!面)|以?来)"
-_RECENT = re.compile(rf"(?={RECENT}|.*{WITHIN}$)(?:{RECENT})?(?P<n>{NUMBER}|几|半)个?{_UNIT}(?:{WITHIN}|间)?")
+_RECENT = re.compile(rf"(?={_SINCE}|.*{WITHIN}$)(?:{_SINCE})?(?P<n>{NUMBER}|几|半)个?{_UNIT}(?:{WITHIN}|间)?")
 _LAST = re.compile(rf"上(?P<n>{NUMBER})个?{_UNIT}")
 _AGO = re.compile(rf"(?P<n>{NUMBER})个?{_UNIT}前")
 _WEEKDAY = "(?:周|星期|礼拜)(?P<day>[一二三四五六日天末])?"

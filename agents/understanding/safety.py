@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 
 from knowledge.text import fold
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 _CLAUSE = re.compile(r"[^,，。;；!！\n]+")
 
@@ -41,7 +40,7 @@ class _Cues:
 
 @cache
 def _load_cues() -> _Cues:
-    cues = load_yaml((files("agents") / "examples" / "safety.yaml").read_text(encoding="utf-8"))["cues"]
+    cues = load_shipped_yaml("agents", "examples/safety.yaml")["cues"]
     return _Cues(
         {kind: re.compile(f"(?:{cues[kind]})(?!{cues['product']})") for kind in Danger if kind in cues},
         re.compile(cues["asking"]),

@@ -9,7 +9,7 @@ from datetime import date
 
 from agents.understanding.calendar_times import DAY_NUMBER, FEAST, MONTH, MONTHS, QUARTER, YEAR, parse_calendar
 from agents.understanding.periods import PART, Period
-from agents.understanding.relative_times import NUMBER, RECENT, UNIT, WITHIN, parse_relative
+from agents.understanding.relative_times import NUMBER, UNIT, WITHIN, parse_relative
 
 _NOT_AFTER = r"(?<![\d.第每一二三四五六七八九十])"
 # Times that are no entities of their own, or more than one of them.
@@ -26,7 +26,6 @@ _MORE = tuple(
         r"(?![到至~-]\d{1,2}[日号])",
         rf"(?:上上|上|这|本|当)个?月的?(?:{PART}|{NUMBER}[日号](?:[到至~-]{NUMBER}[日号])?)",
         r"(?<![\d.a-z/])(?:1[0-2]|0?[1-9])[./](?:3[01]|[12]\d|0?[1-9])(?![\d.a-z/]|\s?[元块折寸%])[日号]?",
-        rf"{RECENT}(?:{NUMBER}|几|半)个?{UNIT}(?:{WITHIN}|间)?",
         rf"{_NOT_AFTER}(?:{NUMBER}|半)个?{UNIT}{WITHIN}",
         rf"{_NOT_AFTER}{NUMBER}个?{UNIT}前(?!面|后)",
         rf"上{NUMBER}个?{UNIT}",

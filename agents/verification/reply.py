@@ -1,16 +1,20 @@
-"""A model's reply as it is written: cut into claims, each held until it is judged, and only then passed on."""
+"""A model's reply as it is written: cut into claims, each held until it is judged, and only then passed on.
+
+Whoever writes the reply judges the claims, since that may take other models: of `GroundedReply` it takes each claim and
+gives back what the fragments say of it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
-from agents.generator import PAGE, Checked, Citation, Claimed, Degraded, Doubt, Judged, Piece, Text, Unanswered
+from agents.generator import PAGE, Checked, Citation, Degraded, Judged, Piece, Text, Unanswered
 from agents.prompt_library import UNANSWERED
 from agents.verification.evidence import Statement
 from agents.verification.marks import Mark, MarkScanner
-from agents.verification.meaning import ClaimMeaning
 from agents.verification.support import Finding, Support, SupportChecker
 from agents.verification.wording import compute_parallel_share
 from knowledge.text import fold
@@ -21,9 +25,6 @@ UNGROUNDED = "ungrounded"
 SAME = 0.9
 # Share of a question that was asked before, up to which it is another one.
 AGAIN = 0.4
-
-# Of a reply; what is sent to it answers a Doubt or gives the meaning of what is Claimed.
-Pieces = Generator[Piece, bool | ClaimMeaning | None]
 
 # A full stop ends a claim before a capital: 2.4 GHz and YS-V8.1 do not.
 _END = re.compile(r"[。！？!?]+[”’」』\"')）】》]*|\n|(?<=\.)(?=\s+[A-Z])")
@@ -39,7 +40,7 @@ class LastExchange:
 
 
 @dataclass(slots=True, eq=False)
-class _Claim:
+class WrittenClaim:
     """One sentence as it was written, with the white space before it, and what the model cited at which place of it."""
 
     parts: list[str | Mark] = field(default_factory=list)
@@ -49,6 +50,10 @@ class _Claim:
     @property
     def text(self) -> str:
         return "".join(part for part in self.parts if isinstance(part, str))
+
+    @property
+    def sentence(self) -> str:
+        return self.text.strip()
 
     @property
     def cited_numbers(self) -> list[int]:
@@ -65,8 +70,7 @@ class GroundedReply:
     A mark for a fragment that was not given, or does not say it, gives way to one that does. A claim without a mark
     gets that of the fragment that holds it up, where it is not the one cited last. Where the main claim, the first that
     states something, does not hold, nothing is left of the reply: `failed`. max_sources: fragments cited; asked: the
-    question; before: what was said last, which is no answer to another question; doubts: whether a Doubt is yielded of
-    what the check lets stand in other words than those of a fragment; claimed: whether Claimed is, before a check.
+    question; before: what was said last, which is no answer to another question.
     """
 
     def __init__(
@@ -75,16 +79,12 @@ class GroundedReply:
         max_sources: int,
         asked: str = "",
         before: LastExchange | None = None,
-        *,
-        doubts: bool = False,
-        claimed: bool = False,
     ) -> None:
         self.failed = False
         self._checker = checker
         self._max_sources = max_sources
         self._asked, self._before = asked, before
-        self._doubts, self._claimed = doubts, claimed
-        self._claim = _Claim()
+        self._claim = WrittenClaim()
         self._gap = ""
         self._waiting: list[Text] = []
         self._said = ""
@@ -94,8 +94,10 @@ class GroundedReply:
         self._last: int | None = None
         self._unanswered = False
 
-    def write_part(self, part: str | Mark) -> Pieces:
-        """Yields what to send for a part of the model's text; the numbers of a mark are those of fragments."""
+    def write_part(self, part: str | Mark) -> Iterator[WrittenClaim]:
+        """Takes a part of the model's text, and yields the claims that are complete with it; each has to be settled
+        before the next one is asked for. The numbers of a mark are those of fragments.
+        """
         if isinstance(part, str):
             yield from self._write_text(part)
         elif part.numbers:
@@ -103,57 +105,14 @@ class GroundedReply:
         else:
             self._unanswered = True
 
-    def end_reply(self, *, cut: bool = False) -> Pieces:
-        """Yields the rest, and the verdicts. cut: the last claim may be half."""
+    def end_text(self, *, cut: bool = False) -> Iterator[WrittenClaim]:
+        """Yields the last claim. cut: it may be half, and then is no claim."""
         self._claim.half = cut and not self._claim.ended
         yield from self._finish_claim()
-        if self._unanswered:
-            yield Unanswered()
-        elif self.failed:
-            yield Degraded(UNGROUNDED)
-        yield Judged(tuple(self._supported), tuple(self._dropped))
 
-    def _write_text(self, text: str) -> Pieces:
-        """Writes text; what closes a claim may come after its end: 。”"""
-        closing = _CLOSING.match(text) if self._claim.ended and not self._gap else None
-        position = closing.end() if closing else 0
-        if closing:
-            self._claim.parts.append(closing.group())
-        for match in _END.finditer(text, position):
-            yield from self._add_text(text[position : match.end()])
-            self._claim.ended = True
-            position = match.end()
-        yield from self._add_text(text[position:])
-
-    def _add_text(self, text: str) -> Pieces:
-        """Adds text to the claim; white space waits for what follows, since a mark belongs before it."""
-        text = self._gap + text
-        stripped = text.rstrip()
-        self._gap = text[len(stripped) :]
-        if not stripped:
-            return
-        if self._claim.has_final_stop and stripped[0].isspace() and stripped.lstrip()[0].isupper():
-            self._claim.ended = True
-        if self._claim.ended:
-            yield from self._finish_claim()
-            self._claim = _Claim()
-        self._claim.parts.append(stripped)
-
-    def _finish_claim(self) -> Pieces:
-        """Judges a complete claim, and yields what is sent in its place."""
-        claim, text = self._claim, self._claim.text.strip()
-        if self.failed or claim.half or not text:
-            return
-        if text.rstrip("。.") == UNANSWERED[1:-1]:  # small models forget the brackets
-            self._unanswered = True
-            return
-        sent = (yield Claimed(text)) if self._claimed and self._checker.is_weighed_by_meaning(text) else None
-        finding = self._checker.check_sentence(
-            text, claim.cited_numbers, sent if isinstance(sent, ClaimMeaning) else None
-        )
-        if self._doubts and finding.fragments and not finding.quoted and (yield Doubt(text, finding.fragments)):
-            finding = Finding(Support.UNSUPPORTED)
-        main = not self._supported
+    def settle_claim(self, claim: WrittenClaim, finding: Finding) -> Iterator[Piece]:
+        """Yields what is sent in the place of a claim. finding: what the fragments say of it."""
+        text, main = claim.sentence, not self._supported
         if finding.support is Support.NEUTRAL:
             yield from self._send_pieces([Text(claim.text)], holds=False)
         elif finding.support is Support.UNSUPPORTED:
@@ -166,6 +125,50 @@ class GroundedReply:
         else:
             self._supported.append(text)
             yield from self._send_pieces(self._build_marked_claim(claim, finding), holds=True)
+
+    def end_reply(self) -> Iterator[Piece]:
+        """Yields the verdicts."""
+        if self._unanswered:
+            yield Unanswered()
+        elif self.failed:
+            yield Degraded(UNGROUNDED)
+        yield Judged(tuple(self._supported), tuple(self._dropped))
+
+    def _write_text(self, text: str) -> Iterator[WrittenClaim]:
+        """Writes text; what closes a claim may come after its end: 。”"""
+        closing = _CLOSING.match(text) if self._claim.ended and not self._gap else None
+        position = closing.end() if closing else 0
+        if closing:
+            self._claim.parts.append(closing.group())
+        for match in _END.finditer(text, position):
+            yield from self._add_text(text[position : match.end()])
+            self._claim.ended = True
+            position = match.end()
+        yield from self._add_text(text[position:])
+
+    def _add_text(self, text: str) -> Iterator[WrittenClaim]:
+        """Adds text to the claim; white space waits for what follows, since a mark belongs before it."""
+        text = self._gap + text
+        stripped = text.rstrip()
+        self._gap = text[len(stripped) :]
+        if not stripped:
+            return
+        if self._claim.has_final_stop and stripped[0].isspace() and stripped.lstrip()[0].isupper():
+            self._claim.ended = True
+        if self._claim.ended:
+            yield from self._finish_claim()
+            self._claim = WrittenClaim()
+        self._claim.parts.append(stripped)
+
+    def _finish_claim(self) -> Iterator[WrittenClaim]:
+        """Yields the claim, unless it states nothing that could be judged."""
+        text = self._claim.sentence
+        if self.failed or self._claim.half or not text:
+            return
+        if text.rstrip("。.") == UNANSWERED[1:-1]:  # small models forget the brackets
+            self._unanswered = True
+            return
+        yield self._claim
 
     def _send_pieces(self, pieces: Sequence[Text | Citation], *, holds: bool) -> Iterator[Piece]:
         """Yields pieces; a text that states nothing waits for one that does."""
@@ -181,7 +184,7 @@ class GroundedReply:
         if holds and pieces:
             yield Checked()
 
-    def _build_marked_claim(self, claim: _Claim, finding: Finding) -> list[Text | Citation]:
+    def _build_marked_claim(self, claim: WrittenClaim, finding: Finding) -> list[Text | Citation]:
         """Builds a claim with the right marks, where the model put its own."""
         pieces: list[Text | Citation] = []
         marked: set[int] = set()
@@ -227,14 +230,21 @@ class GroundedReply:
         return bool(question) and another and compute_parallel_share(claim, first) >= SAME
 
 
+def judge_by_words(grounded: GroundedReply, checker: SupportChecker, parts: Iterable[str | Mark]) -> Iterator[Piece]:
+    """Yields what is sent for the parts of a whole reply, where the checker alone judges its claims."""
+    written = (claim for part in parts for claim in grounded.write_part(part))
+    for claim in chain(written, grounded.end_text()):
+        yield from grounded.settle_claim(claim, checker.check_sentence(claim.sentence, claim.cited_numbers))
+    yield from grounded.end_reply()
+
+
 def judge_reply(reply: str, checker: SupportChecker) -> tuple[str, Judged]:
     """Returns what remains of a finished reply, with marks, and its claims; `[n]` in it means fragment n of the
     checker.
     """
     scanner, grounded = MarkScanner(), GroundedReply(checker, max_sources=len(checker.fragments))
     text, judged = "", Judged((), ())
-    parts: Iterable[str | Mark] = [*scanner.scan_text(reply), *scanner.flush_rest()]
-    for piece in [*(piece for part in parts for piece in grounded.write_part(part)), *grounded.end_reply()]:
+    for piece in judge_by_words(grounded, checker, [*scanner.scan_text(reply), *scanner.flush_rest()]):
         match piece:
             case Text(said):
                 text += said

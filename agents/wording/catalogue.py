@@ -9,9 +9,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 LANGUAGES = ("zh", "en")
 
@@ -35,5 +34,5 @@ def say(sentence: str, english: bool, *, seed: str = "", **values: object) -> st
 @cache
 def load_catalogue(language: str) -> Mapping[str, tuple[str, ...]]:
     """Returns all sentences in one of LANGUAGES: key -> variants."""
-    data = load_yaml((files("agents") / "wording" / f"{language}.yaml").read_text(encoding="utf-8"))
+    data = load_shipped_yaml("agents", f"wording/{language}.yaml")
     return {name: tuple(texts) if isinstance(texts, list) else (texts,) for name, texts in data.items()}

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from agents.business.company_tools import CompanyTools
     from agents.business.database import BusinessDatabase, BusinessOptions
     from agents.business.facts import BusinessFacts
+    from agents.business.identity import IdentityCheck
     from agents.business.mcp_client import McpTools
     from agents.business.offline.queries import DeclaredQueries
-    from agents.business.resolver import OwnEntities
     from agents.business.sql_writer import SqlWriter
     from app.contacts.service import MemberDirectory
 
@@ -40,7 +40,7 @@ class Business:
 
     parts: BusinessParts
     queries: DeclaredQueries
-    resolver: OwnEntities
+    resolver: IdentityCheck
     offers: Offers
     facts: BusinessFacts | None
 
@@ -74,9 +74,9 @@ def _open_business(
 ) -> Business:
     from agents.business.agent import BusinessParts
     from agents.business.database import BusinessDatabase
+    from agents.business.identity import IdentityCheck
     from agents.business.offline.queries import load_queries
     from agents.business.replies import load_replies
-    from agents.business.resolver import OwnEntities
 
     options = build_options(source, settings)
     path = options.schema
@@ -91,7 +91,7 @@ def _open_business(
         facts = _build_facts(database, offers, shipped=source.offers is None)
     except InvalidConfiguration as error:
         raise InvalidConfiguration(f"租户 {tenant} 的业务库：{error}") from error
-    return Business(parts, queries, OwnEntities(database), offers, facts)
+    return Business(parts, queries, IdentityCheck(database), offers, facts)
 
 
 def build_sql_writer(

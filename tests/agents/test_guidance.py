@@ -10,7 +10,7 @@ import pytest
 from agents.answering.meaning import Meaning
 from agents.care import CareAgent, CarePolicy
 from agents.guidance import Guidance
-from agents.heads.guidance import GuidanceHead, fit_guidance_head, list_guidance_examples
+from agents.heads.guidance import GuidanceHead, fit_guidance_head
 from agents.types import Answer, Findings, Question
 from agents.understanding.utterance import Utterance
 from app.embeddings import shipped_vectors
@@ -18,6 +18,7 @@ from app.embeddings.repository_local import SqliteEmbeddingCache
 from knowledge.embeddings.base import Embedder, Kind
 from knowledge.embeddings.registry import get_embedder
 from knowledge.types import Candidate, Matrix, QuestionVectors
+from knowledge.yaml_files import load_shipped_yaml
 from tests.agents.support import candidate, collect_events, finish, retrieval
 
 MESSAGE = "插座冒烟了，修一下多少钱"
@@ -95,4 +96,5 @@ async def test_without_vectors_of_the_sentences_nothing_is_quoted(head: Guidance
 
 
 def test_no_sentence_is_given_twice() -> None:
-    assert len(list_guidance_examples()) == len(set(list_guidance_examples())) > 100
+    texts = [text for group in load_shipped_yaml("agents", "examples/guidance.yaml").values() for text in group]
+    assert len(texts) == len(set(texts)) > 100

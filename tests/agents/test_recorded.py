@@ -27,7 +27,7 @@ from agents.prompt_library import load_shipped_prompts
 from agents.reader import PassageReader
 from agents.types import ModelCall, Usage
 from agents.verification.marks import MarkScanner
-from agents.verification.reply import GroundedReply, LastExchange
+from agents.verification.reply import GroundedReply, LastExchange, judge_by_words
 from agents.verification.support import Support, SupportChecker
 from knowledge.text import fold
 from scripts.scripted_llm import Say
@@ -54,9 +54,7 @@ def streamed(recorded: RecordedReply, size: int) -> list[Piece]:
     reply, scanner = GroundedReply(checker, 3, request.question, before), MarkScanner()
     text = recorded.reply
     parts = [part for at in range(0, len(text), size) for part in scanner.scan_text(text[at : at + size])]
-    return [piece for part in (*parts, *scanner.flush_rest()) for piece in reply.write_part(part)] + [
-        *reply.end_reply()
-    ]
+    return list(judge_by_words(reply, checker, [*parts, *scanner.flush_rest()]))
 
 
 def reads_strictly(reply: str) -> bool:

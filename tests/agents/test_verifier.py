@@ -12,7 +12,7 @@ from agents.llm.replies import UnreadableReply
 from agents.types import Outcome, ReplyVerdict
 from agents.verification.marks import MarkScanner, find_cited_numbers
 from agents.verification.meaning import ClaimMeaning
-from agents.verification.reply import GroundedReply, judge_reply
+from agents.verification.reply import GroundedReply, judge_by_words, judge_reply
 from agents.verification.support import Finding, SupportChecker
 from agents.verification.wording import compute_parallel_share
 from agents.verifier import Review, Verification, Verifier, VerifierPolicy
@@ -83,11 +83,9 @@ def test_what_was_never_cited_gets_the_mark_of_the_fragment_that_says_it() -> No
     ],
 )
 def test_a_reply_is_cut_into_the_same_claims_however_it_comes(reply: str, dropped: list[str] | int, size: int) -> None:
-    scanner, grounded = MarkScanner(), GroundedReply(SupportChecker(FRAGMENTS, "退款多久到账"), 3)
+    scanner, checker = MarkScanner(), SupportChecker(FRAGMENTS, "退款多久到账")
     parts = [part for at in range(0, len(reply), size) for part in scanner.scan_text(reply[at : at + size])]
-    pieces = [piece for part in (*parts, *scanner.flush_rest()) for piece in grounded.write_part(part)] + [
-        *grounded.end_reply()
-    ]
+    pieces = judge_by_words(GroundedReply(checker, 3), checker, [*parts, *scanner.flush_rest()])
     [claims] = [piece for piece in pieces if isinstance(piece, Judged)]
     assert (len(claims.dropped) if isinstance(dropped, int) else list(claims.dropped)) == dropped
 

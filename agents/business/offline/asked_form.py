@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from agents.business.offline.vocabulary import TermKind
 from agents.business.types import Give
 
 _SUMMED = ("多少", "总", "合计", "账单", "花销", "金额", "花")
 _TOTALS = (f"{TermKind.TABLE.value}数", "总数", "数量", "how many")
 _MEASURES = "个笔单张次件样条回趟台只块副部把双瓶盒家份" + TermKind.TABLE.value + TermKind.GOODS.value
+# Asks how many there are: 几笔, 多少个, 多少Ｔ, but not 哪几笔, 几号 or 多少块.
+_COUNTING = re.compile(rf"(?<![哪那这好])几[{_MEASURES}]|多少(?!块)[{_MEASURES}]")
 
 
 def decide_give(give: Give, skeleton: str) -> Give:
@@ -15,7 +19,7 @@ def decide_give(give: Give, skeleton: str) -> Give:
 
     give: what the head takes the question for; skeleton: the question without its names and values.
     """
-    counted = _is_counting(skeleton)
+    counted = _COUNTING.search(skeleton) is not None
     if any(word in skeleton for word in _TOTALS):
         return Give.COUNT
     if give is Give.SUM and any(
@@ -27,14 +31,3 @@ def decide_give(give: Give, skeleton: str) -> Give:
     if give is Give.SUM and counted and not any(word in skeleton for word in _SUMMED):
         return Give.COUNT
     return give
-
-
-def _is_counting(skeleton: str) -> bool:
-    """Whether it asks how many there are: 几笔, 多少个, 多少Ｔ, but not 哪几笔 or 几号."""
-    for index, character in enumerate(skeleton):
-        before, after = skeleton[index - 1 : index], skeleton[index + 1 : index + 2]
-        if character == "几" and before not in tuple("哪那这好") and after in tuple(_MEASURES):
-            return True
-        if character == "少" and before == "多" and after in tuple(_MEASURES.replace("块", "")):
-            return True
-    return False

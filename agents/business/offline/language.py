@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 from knowledge.text import fold
-from knowledge.yaml_files import load_yaml
+from knowledge.yaml_files import load_shipped_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Language:
 @cache
 def load_shipped_language() -> Language:
     """Returns the language that comes with the project."""
-    data = load_yaml((files("agents.business.offline") / "language.yaml").read_text(encoding="utf-8"))
+    data = load_shipped_yaml("agents.business.offline", "language.yaml")
     words = {name: tuple(map(str, given)) for name, given in data.items() if name not in ("spoken", "asks")}
     spoken = {str(other): str(common) for common, others in data["spoken"].items() for other in others}
     asks = {give: tuple(phrases) for give, phrases in data["asks"].items()}

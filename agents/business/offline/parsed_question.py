@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -98,13 +99,8 @@ def _find_places(text: str, entities: Iterable[Entity]) -> list[tuple[str, Span]
 def _find_tail(text: str, language: Language) -> list[tuple[str, Span]]:
     """Returns the last digits of a number, as a pattern: 尾号 0231."""
     for word in language.tails:
-        start = text.find(word)
-        begin = start + len(word) + len(text[start + len(word) :]) - len(text[start + len(word) :].lstrip("是为的: "))
-        end = begin
-        while end < len(text) and text[end].isascii() and text[end].isalnum():
-            end += 1
-        if start >= 0 and end - begin >= 3:
-            return [("%" + text[begin:end].upper(), (start, end))]
+        if found := re.search(rf"{re.escape(word)}[是为的: ]*([a-z0-9]{{3,}})", text):
+            return [(f"%{found[1].upper()}", found.span())]
     return []
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from agents.care import CarePolicy, detect_danger, detect_worded_danger, find_cause
-from agents.heads.safety import ENDANGERED, SafetyHead, fit_safety_head, list_safety_examples, read_safety
+from agents.heads.safety import ENDANGERED, SafetyHead, fit_safety_head, load_safety_examples, read_safety
 from agents.routing.anchors import load_shipped_anchors
 from agents.routing.head import fit_head
 from agents.types import Findings, Question
@@ -130,8 +130,7 @@ def test_a_word_of_danger_tells_unless_its_clause_asks_about_a_rule(text: str, k
 
 
 def test_no_message_that_measures_is_an_example() -> None:
-    assert {message["text"] for message in MESSAGES}.isdisjoint(list_safety_examples())
-    assert len(list_safety_examples()) == len(set(list_safety_examples()))
+    assert {message["text"] for message in MESSAGES}.isdisjoint(load_safety_examples())
 
 
 @pytest.mark.parametrize(("text", "cause"), [("手烫伤了", Cause.SAFETY), ("对方冒充你们", Cause.FRAUD)])

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from agents.routing.decision import Thresholds, decide_intents, weigh_scores
+from agents.routing.decision import decide_intents, weigh_scores
 from agents.routing.types import OFF_TOPIC, Band, Intent
 
 K, B, H, P = Intent.KNOWLEDGE_QA, Intent.BUSINESS_QUERY, Intent.HIGH_STAKES, Intent.HUMAN_REQUEST
-THRESHOLDS = Thresholds()
 
 
 def scores(**given: float) -> dict[str, float]:
@@ -14,38 +13,38 @@ def scores(**given: float) -> dict[str, float]:
 
 
 def test_intents_above_their_thresholds_hold_together_in_order_of_precedence() -> None:
-    decision = decide_intents(scores(knowledge_qa=0.5, business_query=0.3, high_stakes=0.4), (), THRESHOLDS)
+    decision = decide_intents(scores(knowledge_qa=0.5, business_query=0.3, high_stakes=0.4), ())
     assert (decision.intents, decision.band) == ((H, B, K), Band.HIGH)
 
 
 def test_every_intent_has_a_threshold_of_its_own() -> None:
     close = {"business_query": 0.15, "high_stakes": 0.15}
-    assert decide_intents(scores(**close), (), THRESHOLDS).intents == (B,)
+    assert decide_intents(scores(**close), ()).intents == (B,)
 
 
 def test_what_is_far_behind_the_best_is_dropped() -> None:
-    assert decide_intents(scores(knowledge_qa=1.0, business_query=0.15), (), THRESHOLDS).intents == (K,)
+    assert decide_intents(scores(knowledge_qa=1.0, business_query=0.15), ()).intents == (K,)
 
 
 def test_the_best_holds_where_nothing_reaches_its_threshold() -> None:
-    assert decide_intents(scores(knowledge_qa=-0.3), (), THRESHOLDS).intents == (K,)
+    assert decide_intents(scores(knowledge_qa=-0.3), ()).intents == (K,)
 
 
 @pytest.mark.parametrize("intent", OFF_TOPIC)
 def test_an_off_topic_intent_that_is_ahead_holds_alone(intent: Intent) -> None:
-    decision = decide_intents(scores(knowledge_qa=0.3) | {intent: 0.9}, (), THRESHOLDS)
+    decision = decide_intents(scores(knowledge_qa=0.3) | {intent: 0.9}, ())
     assert decision.intents == (intent,)
 
 
 def test_out_of_scope_has_to_be_clearly_ahead_of_what_is_likely() -> None:
-    assert decide_intents(scores(knowledge_qa=0.2, out_of_scope=0.5), (), THRESHOLDS).intents == (K,)
-    assert decide_intents(scores(knowledge_qa=0.2, irrelevant=0.5), (), THRESHOLDS).intents == (Intent.IRRELEVANT,)
+    assert decide_intents(scores(knowledge_qa=0.2, out_of_scope=0.5), ()).intents == (K,)
+    assert decide_intents(scores(knowledge_qa=0.2, irrelevant=0.5), ()).intents == (Intent.IRRELEVANT,)
 
 
 def test_what_is_known_for_sure_holds_whatever_the_scores() -> None:
-    decision = decide_intents(scores(irrelevant=0.9, knowledge_qa=0.2), (P,), THRESHOLDS)
+    decision = decide_intents(scores(irrelevant=0.9, knowledge_qa=0.2), (P,))
     assert (decision.intents, decision.band) == ((P,), Band.HIGH)
-    assert decide_intents(scores(irrelevant=-0.9, knowledge_qa=0.2), (P,), THRESHOLDS).intents == (P, K)
+    assert decide_intents(scores(irrelevant=-0.9, knowledge_qa=0.2), (P,)).intents == (P, K)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +58,7 @@ def test_what_is_known_for_sure_holds_whatever_the_scores() -> None:
     ],
 )
 def test_the_band_tells_how_far_apart_the_two_sides_are(on: float, off: float, band: Band) -> None:
-    assert decide_intents(scores(knowledge_qa=on, irrelevant=off), (), THRESHOLDS).band is band
+    assert decide_intents(scores(knowledge_qa=on, irrelevant=off), ()).band is band
 
 
 def test_closeness_moves_off_topic_alone_and_within_bounds() -> None:

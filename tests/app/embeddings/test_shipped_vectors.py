@@ -9,7 +9,7 @@ import pytest
 
 from agents.heads.emotion import list_emotion_examples
 from agents.heads.events import list_event_examples
-from agents.heads.safety import list_safety_examples
+from agents.heads.safety import load_safety_examples
 from agents.routing.anchors import load_shipped_anchors
 from agents.screening.examples import load_examples
 from app.embeddings.repository_local import SqliteEmbeddingCache
@@ -44,7 +44,7 @@ def test_all_examples_are_shipped() -> None:
         *(example.text for example in load_examples()),
         *list_emotion_examples(),
         *list_event_examples(),
-        *list_safety_examples(),
+        *load_safety_examples(),
     ]
     texts = [*anchors, *heads, *load_off_topic_questions(), *load_english_off_topic_questions()]
     missing = {embedder.build_key(make_readable(text, MAX_QUERY_CHARS), "query") for text in texts} - set(

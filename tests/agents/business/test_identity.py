@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agents.business.resolver import OwnEntities
+from agents.business.identity import IdentityCheck
 from agents.errors import BusinessUnavailable
 from agents.understanding.entities import Entity
 from tests.agents.business.shop import CALLER, Twins, business_parts, twins
@@ -30,7 +30,7 @@ async def test_only_what_is_the_callers_own_resolves(twin: Twins) -> None:
         *(Entity("order_number", number, number) for number in (mine, theirs, "YD2099010199999")),
         Entity("product_model", "YS-H10", "YS-H10"),
     ]
-    resolver = OwnEntities(twin.database)
+    resolver = IdentityCheck(twin.database)
     assert [entity.value for entity in await resolver.resolve(entities, CALLER)] == [own, own_phone, mine]
     assert list(await resolver.resolve(entities, "")) == []
     assert list(await resolver.resolve(entities, "M9999")) == []
@@ -38,4 +38,4 @@ async def test_only_what_is_the_callers_own_resolves(twin: Twins) -> None:
 
 async def test_a_database_that_is_away_is_an_outage() -> None:
     with pytest.raises(BusinessUnavailable):
-        await OwnEntities(business_parts().database).resolve([Entity("phone", "1", "13800138000")], CALLER)
+        await IdentityCheck(business_parts().database).resolve([Entity("phone", "1", "13800138000")], CALLER)
