@@ -34,7 +34,7 @@ class HolderRepository:
     async def find(self, key: SessionKey) -> Holder | None:
         """Finds a holder, by one look-up of the primary key."""
         wanted = {"tenant": key.tenant, "session": key.session_id}
-        row = await self._database.run_in_reader(lambda connection: connection.execute(_FIND, wanted).first())
+        row = await self._database.fetch_first(_FIND, wanted)
         return Holder(*row) if row else None
 
     async def renew_secret(self, key: SessionKey, digest: str, expires: datetime) -> None:

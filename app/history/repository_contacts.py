@@ -37,8 +37,7 @@ class ContactHistory:
         """Returns when the first of the conversations began, and when one of them last changed."""
         own = (Conversation.tenant_id == tenant) & Conversation.session_id.in_(sessions)
         query = select(func.min(Conversation.created_at), func.max(Conversation.updated_at)).where(own)
-        async with self._database.read() as connection:
-            first, last = (await connection.execute(query)).one()
+        [(first, last)] = await self._database.fetch(query)
         return first, last
 
     async def list_tickets(self, tenant: str, sessions: Sequence[str], caller: str) -> list[ContactTicket]:
