@@ -92,8 +92,8 @@ class ReportRepository:
             .where(_match_stays(asked))
             .group_by(Rating.score)
         )
-        found = {score: count for score, count in await self._database.fetch(query)}
-        return [found.get(score, 0) for score in range(1, 6)]
+        counts = {row[0]: row[1] for row in await self._database.fetch(query)}
+        return [counts.get(score, 0) for score in range(1, 6)]
 
     async def count_turns(self, asked: ReportRange) -> list[TurnHour]:
         """Turns by hour and outcome."""
