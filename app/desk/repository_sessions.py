@@ -90,7 +90,8 @@ class DeskSessionRepository:
             older = (Table.queued_at < queued_at) | ((Table.queued_at == queued_at) & (Table.session_id < session_id))
             first = or_(Table.priority > priority, (Table.priority == priority) & older)
         query = select(func.count()).select_from(Table).where(Table.tenant_id == tenant, _WAITING, first)
-        return await self._database.fetch_value(query)
+        ahead: int = await self._database.fetch_value(query)
+        return ahead
 
     async def load_active(self) -> Mapping[SessionKey, Standing]:
         """Loads where all sessions stand that are with the desk now."""

@@ -20,7 +20,7 @@ from app.channels.repository import ChannelRepository
 from app.channels.repository_desk import UnseenMessageRepository
 from app.channels.repository_members import MemberRepository
 from app.channels.sender import ReplyWorker
-from app.channels.service import ChannelService, ChannelWorkers, OpenedChannel
+from app.channels.service import ChannelService, OpenedChannel
 from app.channels.tokens import TokenCache
 from app.channels.types import MediaFile, OutgoingFile, StoredMessage
 from app.channels.worker import MessageWorker
@@ -95,7 +95,7 @@ def build_channel_service(
         settings.attachment_max_bytes,
     )
     messages = MessageWorker(repository, Dispatcher(services), channels, replies.wake)
-    return ChannelService(opened, repository, ChannelWorkers(messages, replies), client, MemberRepository(database))
+    return ChannelService(opened, repository, messages, replies, client, MemberRepository(database))
 
 
 class StaffAttachments:
