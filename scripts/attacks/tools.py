@@ -93,7 +93,7 @@ async def run_attack(target: Target) -> Report:
                 report.check("HTTP" not in str(told.body["outcome"]), f"{name}: {told.body['outcome']}")
                 asked = told.answer.handoff if told.answer else None
                 report.check(asked is None or asked.priority == 0, f"{name}: a place ahead of others")
-        _, tickets = await container.tickets.load_page(DEFAULT_TENANT, TicketFilter(), 1, 0)
+        _, tickets = await container.tickets.repository.load_page(DEFAULT_TENANT, TicketFilter(), 1, 0)
         report.check(tickets == 0, f"{tickets} tickets without a yes")
         report.check(any("tools" in body for body in model.bodies), "no tool was offered")
         told_first = json.dumps([body["messages"][:2] for body in model.bodies], ensure_ascii=False)
