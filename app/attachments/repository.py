@@ -35,8 +35,7 @@ class AttachmentRepository:
     async def begin_upload(self, tenant: str, id: str) -> None:
         """Records that a file is about to be stored; it is deleted unless `add_attachment` follows in time."""
         row = {"tenant_id": tenant, "id": id, "due_at": now() + UPLOAD_TIMEOUT}
-        async with self._database.write() as connection:
-            await connection.execute(insert(Removals), row)
+        await self._database.execute(insert(Removals).values(row))
 
     async def add_attachment(self, attachment: Attachment) -> None:
         """Adds an attachment whose file is stored, and cancels the planned deletion of the file."""
@@ -53,7 +52,7 @@ class AttachmentRepository:
     async def list_by_id(self, key: SessionKey, ids: Collection[str]) -> list[Attachment]:
         """Returns the existing attachments of a conversation among these ids, the oldest first."""
         query = select(*_COLUMNS).where(*_match_session(key), Table.id.in_(ids)).order_by(Table.created_at, Table.id)
-        rows = await self._database.run_in_reader(lambda connection: connection.execute(query).all())
+        rows = await self._database.fetch(query)
         return [_build_attachment(row) for row in rows]
 
     async def mark_sent(self, key: SessionKey, ids: Collection[str]) -> None:
@@ -64,8 +63,8 @@ class AttachmentRepository:
     async def measure_conversation(self, key: SessionKey) -> tuple[int, int]:
         """Returns the number of attachments of a conversation and their total size in bytes."""
         query = select(func.count(), func.coalesce(func.sum(Table.bytes), 0)).where(*_match_session(key))
-        row = await self._database.run_in_reader(lambda connection: connection.execute(query).one())
-        return int(row[0]), int(row[1])
+        [(count, size)] = await self._database.fetch(query)
+        return int(count), int(size)
 
     async def set_text(self, key: SessionKey, id: str, text: str, state: TextState) -> None:
         """Saves the text that was read from a picture."""
@@ -85,13 +84,13 @@ class AttachmentRepository:
         """Deletes attachments that were uploaded and never sent."""
         old = Table.sent_at.is_(None) & (Table.created_at < now() - UNSENT_LIFETIME)
         query = select(Table.tenant_id, Table.id).where(old).limit(500)
-        for tenant, id in await self._database.run_in_reader(lambda connection: connection.execute(query).all()):
+        for tenant, id in await self._database.fetch(query):
             await self._database.transact(partial(delete_attachments, tenant=tenant, ids=[id]))
 
     async def find_due_files(self, limit: int) -> list[tuple[str, str]]:
         """Returns tenant and id of files that are due for deletion, at most `limit`."""
         query = select(Removals.tenant_id, Removals.id).where(Removals.due_at <= now()).limit(limit)
-        rows = await self._database.run_in_reader(lambda connection: connection.execute(query).all())
+        rows = await self._database.fetch(query)
         return [(row[0], row[1]) for row in rows]
 
     async def finish_removal(self, tenant: str, id: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from loguru import logger
 
@@ -19,34 +19,17 @@ from app.ids import create_id
 from app.types import SessionKey, Side
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument, ParsingUnavailable
-from knowledge.extraction import ReadDocument
-from knowledge.file_inspection import PICTURES, InspectedFile
+from knowledge.file_inspection import PICTURES
 from knowledge.text import clean
-from knowledge.types import FaqColumns
+
+if TYPE_CHECKING:
+    from knowledge.sandbox.pool import Sandbox
 
 # Maximum characters of a picture's text.
 MAX_TEXT_CHARS = 2000
 # Maximum files deleted in one round.
 FILES_PER_ROUND = 200
 _SEPARATORS = str.maketrans({"/": "_", "\\": "_", "\r": " ", "\n": " ", "\t": " "})
-
-
-class Inspector(Protocol):
-    """Inspects untrusted files in an isolated process; see `Sandbox`."""
-
-    async def inspect(self, tenant: str, name: str, content: bytes) -> InspectedFile: ...
-
-    async def close(self) -> None: ...
-
-
-class TextReader(Protocol):
-    """Reads the text in a picture; see `Sandbox`."""
-
-    async def read(
-        self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
-    ) -> ReadDocument: ...
-
-    async def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +42,17 @@ class AttachmentLimits:
 
 
 class AttachmentService:
-    """The attachments of all conversations. text_reader: None if the text in pictures is not read."""
+    """The attachments of all conversations. inspector, text_reader: isolated processes that open untrusted files; the
+    second is None if the text in pictures is not read.
+    """
 
     def __init__(
         self,
         repository: AttachmentRepository,
         store: AttachmentStore,
         scanner: Scanner,
-        inspector: Inspector,
-        text_reader: TextReader | None,
+        inspector: Sandbox,
+        text_reader: Sandbox | None,
         limits: AttachmentLimits,
     ) -> None:
         self._repository = repository

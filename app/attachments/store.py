@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.errors import AttachmentsUnavailable
 from knowledge.errors import MissingDependency
@@ -28,23 +29,11 @@ FOLDER = "attachments"
 OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "oss"})
 
 
-class AttachmentStore(Protocol):
-    """Stores bytes by tenant and id."""
+class AttachmentStore:
+    """Stores bytes by tenant and id, in a file system of fsspec.
 
-    async def write_file(self, tenant: str, id: str, content: bytes) -> None:
-        """Writes a file. Raises AttachmentsUnavailable."""
-
-    async def read_file(self, tenant: str, id: str) -> bytes | None:
-        """Returns a file's bytes, None if it does not exist. Raises AttachmentsUnavailable."""
-
-    async def delete_file(self, tenant: str, id: str) -> None:
-        """Deletes a file; a missing file is no error. Raises AttachmentsUnavailable."""
-
-
-class FsspecStore:
-    """A file system of fsspec. address: as `s3://bucket/folder`, or the path of a folder; options: of the file system.
-
-    Raises MissingDependency if the package for its protocol is not installed.
+    address: as `s3://bucket/folder`, or the path of a folder; options: of the file system. Raises MissingDependency if
+    the package for its protocol is not installed.
     """
 
     def __init__(self, address: str, options: Mapping[str, Any]) -> None:
@@ -59,7 +48,7 @@ class FsspecStore:
         self._has_folders = OBJECT_STORES.isdisjoint([protocol] if isinstance(protocol, str) else protocol)
 
     async def write_file(self, tenant: str, id: str, content: bytes) -> None:
-        """See `AttachmentStore`."""
+        """Writes a file. Raises AttachmentsUnavailable."""
         place = self._build_path(tenant, id)
 
         def write_content() -> None:
@@ -70,7 +59,7 @@ class FsspecStore:
         await self._run_in_thread(write_content)
 
     async def read_file(self, tenant: str, id: str) -> bytes | None:
-        """See `AttachmentStore`."""
+        """Returns a file's bytes, None if it does not exist. Raises AttachmentsUnavailable."""
 
         def read_content() -> bytes | None:
             try:
@@ -82,13 +71,11 @@ class FsspecStore:
         return await self._run_in_thread(read_content)
 
     async def delete_file(self, tenant: str, id: str) -> None:
-        """See `AttachmentStore`."""
+        """Deletes a file; a missing file is no error. Raises AttachmentsUnavailable."""
 
         def delete_content() -> None:
-            try:
+            with suppress(FileNotFoundError):
                 self._files.rm_file(self._build_path(tenant, id))
-            except FileNotFoundError:
-                return
 
         await self._run_in_thread(delete_content)
 
@@ -104,7 +91,7 @@ class FsspecStore:
             raise AttachmentsUnavailable("暂时存取不了图片和文件，请稍后再试。") from error
 
 
-def open_store(address: str, options: Mapping[str, Any], data_dir: Path) -> FsspecStore:
+def open_store(address: str, options: Mapping[str, Any], data_dir: Path) -> AttachmentStore:
     """Opens the store of the settings.
 
     Args:
@@ -118,4 +105,4 @@ def open_store(address: str, options: Mapping[str, Any], data_dir: Path) -> Fssp
     Raises:
         MissingDependency: The package for the protocol is not installed.
     """
-    return FsspecStore(address or str((data_dir / FOLDER).absolute()), options)
+    return AttachmentStore(address or str((data_dir / FOLDER).absolute()), options)

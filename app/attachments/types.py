@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -14,6 +14,8 @@ MAX_PER_MESSAGE = 9
 MAX_NAME_CHARS = 120
 # Shown in place of the text of a message that has none: in lists, in the queue, on channels.
 PICTURE_SENT, FILE_SENT = "[图片]", "[文件]"
+# What a page needs to show an attachment.
+_BRIEF = "id", "name", "media_type", "bytes", "width", "height"
 
 
 class TextState(StrEnum):
@@ -49,19 +51,7 @@ class Attachment:
 
     def build_brief(self) -> dict[str, Any]:
         """Builds the JSON that is stored with the message of the attachment; it never changes."""
-        return asdict(AttachmentBrief(self.id, self.name, self.media_type, self.bytes, self.width, self.height))
-
-
-@dataclass(frozen=True, slots=True)
-class AttachmentBrief:
-    """The fields that a page needs to show an attachment."""
-
-    id: str
-    name: str
-    media_type: str
-    bytes: int
-    width: int
-    height: int
+        return {name: getattr(self, name) for name in _BRIEF}
 
 
 def build_display_text(content: str, attached: Sequence[dict[str, Any]]) -> str:

@@ -92,9 +92,8 @@ class AuditRepository:
         last = func.max(Table.id).label("last")
         latest = select(last).where(Table.tenant_id == tenant).group_by(Table.actor_id).subquery()
         query = select(Table.actor_id, Table.actor).join(latest, Table.id == latest.c.last)
-        async with self._database.read() as connection:
-            rows = await connection.execute(query.where(Table.tenant_id == tenant).order_by(Table.actor))
-            return [(row.actor_id, row.actor) for row in rows]
+        rows = await self._database.fetch(query.where(Table.tenant_id == tenant).order_by(Table.actor))
+        return [(row.actor_id, row.actor) for row in rows]
 
 
 def _match_filter(tenant: str, wanted: AuditFilter) -> list[ColumnElement[bool]]:

@@ -6,14 +6,14 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, SecretStr
 
-from app.channels.client import PlatformClient
-from app.channels.errors import PlatformRefused
-from app.channels.tokens import TokenCache
+from app.channels.client import PlatformClient, require_text
+from app.channels.errors import PlatformRefused, PlatformUnavailable
+from app.channels.tokens import FetchedToken, TokenCache
 from app.channels.types import (
     Address,
     CallbackRequest,
@@ -28,6 +28,7 @@ from app.channels.types import (
 from app.errors import Forbidden, InvalidRequest
 from app.limits.types import Rate
 
+Result = TypeVar("Result")
 # Maximum age of a message that is answered when an account is fetched for the first time.
 FRESH = timedelta(minutes=10)
 # Maximum distance between the time that a platform signed and ours; anything older is a replay.
@@ -57,7 +58,7 @@ class Channel(ABC):
     is called without a notice of the platform, 0 for never; is_passive: whether a reply can only go into a response, so
     that a request without a reply yet stays open until the platform gives up and asks again; has_stream: see
     `listen_for_messages`; proves_users: whether the sender of a message is certain, since the sender's name is signed
-    or fetched; has_token: whether sending needs an access token.
+    or fetched; has_token: whether sending needs an access token, see `fetch_token`.
     """
 
     Options: ClassVar[type[ChannelOptions]]
@@ -166,6 +167,14 @@ class Channel(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} gets its messages by callback or by fetching")
 
+    async def fetch_token(self) -> FetchedToken:
+        """Fetches an access token, if `has_token`. Raises PlatformUnavailable, PlatformRefused."""
+        raise NotImplementedError(f"{type(self).__name__} needs no token")
+
+    async def run_with_token(self, call: Callable[[str], Awaitable[Result]]) -> Result:
+        """Runs a call with the access token of the account; see `TokenCache.run_with_token`."""
+        return await self.parts.tokens.run_with_token(self.parts.name, self.fetch_token, call)
+
 
 def require_small(file: OutgoingFile, most: int) -> None:
     """Raises PlatformRefused for a file of more bytes than the platform takes."""
@@ -219,6 +228,32 @@ def require_field(values: Mapping[str, Any], name: str, kind: type = str) -> Any
     if not isinstance(value, kind) or value == "":
         raise build_unreadable_error()
     return value
+
+
+def parse_moment(text: str, *, per_second: int = 1) -> datetime:
+    """Returns a time in a platform's message.
+
+    Args:
+        text: A number of units since the epoch.
+        per_second: Units of a second, as 1000 of milliseconds.
+
+    Raises:
+        InvalidRequest: It is no number, or a time that `datetime` cannot hold.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) < 15 and int(text) < 10**11 * per_second):
+        raise build_unreadable_error()
+    return datetime.fromtimestamp(int(text) / per_second, UTC)
+
+
+def read_token(data: Mapping[str, Any], token: str, seconds: str) -> FetchedToken:
+    """Returns the access token in a platform's response. Raises PlatformUnavailable if there is none.
+
+    token, seconds: the names of the fields.
+    """
+    lifetime = data.get(seconds)
+    if not isinstance(lifetime, int):
+        raise PlatformUnavailable("the response has no token")
+    return require_text(data, token), float(lifetime)
 
 
 def reveal_secret(secret: SecretStr) -> str:

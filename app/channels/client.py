@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from app.channels.errors import MAX_ERROR_CHARS, PlatformRefused, PlatformUnavailable, describe_error
+from app.channels.errors import MAX_ERROR_CHARS, PlatformRefused, PlatformUnavailable, TokenExpired, describe_error
 from knowledge.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -52,8 +54,7 @@ class PlatformClient:
             PlatformRefused: It will never succeed.
         """
         status, headers, body = await self._send_request(method, url, options)
-        if status == httpx.codes.TOO_MANY_REQUESTS or status >= 500:
-            raise PlatformUnavailable(f"HTTP {status}", _parse_retry_after(headers.get("retry-after", "")))
+        _require_available(status, headers)
         try:
             data = json.loads(body) if body.strip() else {}
         except (ValueError, RecursionError) as error:
@@ -81,8 +82,7 @@ class PlatformClient:
             PlatformRefused: It will never succeed, also because the file is too long.
         """
         status, headers, body = await self._send_request("GET", url, options, most)
-        if status == httpx.codes.TOO_MANY_REQUESTS or status >= 500:
-            raise PlatformUnavailable(f"HTTP {status}", _parse_retry_after(headers.get("retry-after", "")))
+        _require_available(status, headers)
         if status >= 300 or not body:
             raise PlatformRefused(f"HTTP {status}")
         return body, headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -120,6 +120,47 @@ class PlatformClient:
             raise PlatformUnavailable("timeout") from error
         except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
             raise PlatformUnavailable(describe_error(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCodes:
+    """How a platform reports errors in responses whose HTTP status is a success.
+
+    expired: the codes of an access token that is not accepted any more; busy: those of too many requests; code,
+    message: the names of the fields; pause: seconds to wait after a busy code, None if nothing is known about it.
+    """
+
+    expired: frozenset[int]
+    busy: frozenset[int]
+    code: str = "errcode"
+    message: str = "errmsg"
+    pause: float | None = None
+
+    def check_response(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Returns a successful response. Raises PlatformUnavailable, PlatformRefused, TokenExpired."""
+        code = data.get(self.code, 0)
+        if code == 0:
+            return data
+        message = f"{code} {str(data.get(self.message, ''))[:150]}"
+        if code in self.expired:
+            raise TokenExpired(message)
+        if code in self.busy:
+            raise PlatformUnavailable(message, self.pause)
+        raise PlatformRefused(message)
+
+
+def require_text(data: Mapping[str, Any], name: str) -> str:
+    """Returns a field of a platform's response. Raises PlatformUnavailable if it is missing or no text."""
+    text = data.get(name)
+    if not isinstance(text, str) or not text:
+        raise PlatformUnavailable(f"the response has no {name}")
+    return text
+
+
+def _require_available(status: int, headers: httpx.Headers) -> None:
+    """Raises PlatformUnavailable for a status after which the same request may succeed later."""
+    if status == httpx.codes.TOO_MANY_REQUESTS or status >= 500:
+        raise PlatformUnavailable(f"HTTP {status}", _parse_retry_after(headers.get("retry-after", "")))
 
 
 def _build_response_error(status: int) -> PlatformRefused | PlatformUnavailable:

@@ -22,11 +22,13 @@ from app.channels.base import (
     build_signature_error,
     build_unreadable_error,
     parse_object,
+    read_token,
     require_field,
     require_fresh,
     require_small,
     reveal_secret,
 )
+from app.channels.client import ErrorCodes, require_text
 from app.channels.crypto import is_same_signature
 from app.channels.dingtalk_frames import open_stream, read_stream
 from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
@@ -53,10 +55,7 @@ MAX_BYTES = 15_000
 MAX_FILE_BYTES = 20 * 1024 * 1024
 # Extensions that the platform's robots may send.
 FILE_KINDS = frozenset({"pdf", "doc", "docx", "xlsx", "zip", "rar"})
-# Codes of session addresses: too many requests.
-BUSY = frozenset({130101, 660026, 90018, 90002})
-# Codes of the upload: the token has expired.
-EXPIRED = frozenset({40001, 40014, 42001})
+CODES = ErrorCodes(expired=frozenset({40001, 40014, 42001}), busy=frozenset({130101, 660026, 90018, 90002}), pause=60.0)
 # `conversationType` of a group.
 GROUP = "2"
 KINDS = {"picture": InboundKind.IMAGE, "audio": InboundKind.VOICE, "video": InboundKind.FILE, "file": InboundKind.FILE}
@@ -127,7 +126,7 @@ class DingtalkChannel(Channel):
         # answer of staff the next day, only the robot's own interface is left.
         if address["until"] > now().timestamp():
             body = {"msgtype": "markdown", "markdown": payload}
-            _check_response(await self.parts.client.request_json("POST", address["session"], json=body))
+            CODES.check_response(await self.parts.client.request_json("POST", address["session"], json=body))
             return
         await self._send_robot_message(address, "sampleMarkdown", payload)
 
@@ -152,18 +151,9 @@ class DingtalkChannel(Channel):
 
         async def send_with_token(token: str) -> dict[str, Any]:
             params = {"access_token": token, "type": "image" if file.is_picture else "file"}
-            data = await self.parts.client.request_json("POST", url, params=params, files=sent)
-            if data.get("errcode") in EXPIRED:
-                raise TokenExpired(str(data["errcode"]))
-            _check_response(data)
-            return data
+            return CODES.check_response(await self.parts.client.request_json("POST", url, params=params, files=sent))
 
-        id = (await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token)).get(
-            "media_id"
-        )
-        if not isinstance(id, str) or not id:
-            raise PlatformUnavailable("the response has no media_id")
-        return id
+        return require_text(await self.run_with_token(send_with_token), "media_id")
 
     @staticmethod
     def _require_reachable(address: Address) -> None:
@@ -204,16 +194,14 @@ class DingtalkChannel(Channel):
                 raise PlatformRefused(f"{code} {str(data.get('message', ''))[:150]}")
             return data
 
-        return await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token)
+        return await self.run_with_token(send_with_token)
 
-    async def _fetch_token(self) -> FetchedToken:
+    async def fetch_token(self) -> FetchedToken:
+        """See `Channel`."""
         options = self.options
         body = {"appKey": options.app_key, "appSecret": reveal_secret(options.app_secret)}
         data = await self.parts.client.request_json("POST", f"{options.api_base}/v1.0/oauth2/accessToken", json=body)
-        token, seconds = data.get("accessToken"), data.get("expireIn")
-        if not isinstance(token, str) or not isinstance(seconds, int):
-            raise PlatformUnavailable("the response has no token")
-        return token, float(seconds)
+        return read_token(data, "accessToken", "expireIn")
 
     def _build_message(self, data: Mapping[str, Any]) -> InboundMessage:
         room, user, session = (require_field(data, name) for name in ("conversationId", "senderId", "sessionWebhook"))
@@ -247,11 +235,3 @@ def _build_media(kind: InboundKind, content: object) -> Payload:
         return {}
     name = content.get("fileName")
     return {"code": code[:512], "name": name if isinstance(name, str) and name else MEDIA_NAMES[kind]}
-
-
-def _check_response(data: Mapping[str, Any]) -> None:
-    code = data.get("errcode", 0)
-    if code in BUSY:
-        raise PlatformUnavailable(f"{code} {str(data.get('errmsg', ''))[:150]}", 60.0)
-    if code:
-        raise PlatformRefused(f"{code} {str(data.get('errmsg', ''))[:150]}")

@@ -13,7 +13,7 @@ from loguru import logger
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
-from app.channels.client import PlatformClient
+from app.channels.client import PlatformClient, require_text
 from app.channels.errors import PlatformUnavailable, describe_error
 from app.errors import InvalidRequest
 
@@ -49,10 +49,7 @@ async def open_stream(client: PlatformClient, base: str, key: str, secret: str) 
         "ua": "yingda/1",
     }
     data = await client.request_json("POST", f"{base}{OPEN}", json=body)
-    endpoint, ticket = data.get("endpoint"), data.get("ticket")
-    if not isinstance(endpoint, str) or not isinstance(ticket, str):
-        raise PlatformUnavailable("the response has no endpoint")
-    return f"{endpoint}?ticket={quote(ticket, safe='')}"
+    return f"{require_text(data, 'endpoint')}?ticket={quote(require_text(data, 'ticket'), safe='')}"
 
 
 async def read_stream(address: str, handle: Handle) -> None:

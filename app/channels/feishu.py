@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
@@ -16,15 +16,16 @@ from app.channels.base import (
     ChannelOptions,
     ChannelParts,
     build_signature_error,
-    build_unreadable_error,
+    parse_moment,
     parse_object,
+    read_token,
     require_field,
     require_fresh,
     require_small,
     reveal_secret,
 )
+from app.channels.client import ErrorCodes, require_text
 from app.channels.crypto import decrypt_feishu, is_same_signature, require_cryptography
-from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
 from app.channels.markup import draw_markdown, list_button_texts, split_text
 from app.channels.tokens import FetchedToken
 from app.channels.types import (
@@ -51,10 +52,12 @@ FILE_KINDS = {
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xls",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "ppt",
 }
-# Codes of the platform: the token has expired, or is not accepted any more.
-EXPIRED = frozenset({99991663, 99991664, 99991661, 99991668})
-# Codes of the platform: too many requests.
-BUSY = frozenset({99991400, 230020, 11232, 11233})
+CODES = ErrorCodes(
+    expired=frozenset({99991663, 99991664, 99991661, 99991668}),
+    busy=frozenset({99991400, 230020, 11232, 11233}),
+    code="code",
+    message="msg",
+)
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,256}")
 KINDS = {"image": InboundKind.IMAGE, "audio": InboundKind.VOICE, "file": InboundKind.FILE, "media": InboundKind.FILE}
 
@@ -126,15 +129,10 @@ class FeishuChannel(Channel):
             headers, params = {"Authorization": f"Bearer {token}"}, {"type": media["type"]}
             content, kind = await self.parts.client.download_file(url, most, params=params, headers=headers)
             if kind == "application/json":
-                _check_response(json.loads(content))
+                CODES.check_response(json.loads(content))
             return content
 
-        return [
-            MediaFile(
-                media["name"],
-                await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token),
-            )
-        ]
+        return [MediaFile(media["name"], await self.run_with_token(send_with_token))]
 
     async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
@@ -149,9 +147,7 @@ class FeishuChannel(Channel):
             about = {"file_type": FILE_KINDS.get(file.media_type, "stream"), "file_name": file.name}
         sent = {kind: (file.name, file.content, file.media_type)}
         data = (await self._call_api(f"/open-apis/im/v1/{kind}s", data=about, files=sent)).get("data")
-        id = data.get(f"{kind}_key") if isinstance(data, dict) else None
-        if not isinstance(id, str) or not id:
-            raise PlatformUnavailable("the response has no key of the file")
+        id = require_text(data if isinstance(data, dict) else {}, f"{kind}_key")
         await self._send_message(address, kind, {f"{kind}_key": id}, key)
 
     async def _send_message(self, address: Address, kind: str, content: Payload, key: str) -> None:
@@ -164,11 +160,11 @@ class FeishuChannel(Channel):
         async def send_with_token(token: str) -> dict[str, Any]:
             headers = {"Authorization": f"Bearer {token}"}
             url = f"{self.options.api_base}{path}"
-            return _check_response(
+            return CODES.check_response(
                 await self.parts.client.request_json("POST", url, headers=headers, codes=True, **options)
             )
 
-        return await self.parts.tokens.run_with_token(self.parts.name, self._fetch_token, send_with_token)
+        return await self.run_with_token(send_with_token)
 
     def _open_body(self, request: CallbackRequest) -> Mapping[str, Any]:
         data = parse_object(request.body)
@@ -191,15 +187,13 @@ class FeishuChannel(Channel):
         if not is_same_signature(str(shown), reveal_secret(self.options.verification_token)):
             raise build_signature_error()
 
-    async def _fetch_token(self) -> FetchedToken:
+    async def fetch_token(self) -> FetchedToken:
+        """See `Channel`."""
         options = self.options
         body = {"app_id": options.app_id, "app_secret": reveal_secret(options.app_secret)}
         url = f"{options.api_base}/open-apis/auth/v3/tenant_access_token/internal"
-        data = _check_response(await self.parts.client.request_json("POST", url, json=body, codes=True))
-        token, seconds = data.get("tenant_access_token"), data.get("expire")
-        if not isinstance(token, str) or not isinstance(seconds, int):
-            raise PlatformUnavailable("the response has no token")
-        return token, float(seconds)
+        data = CODES.check_response(await self.parts.client.request_json("POST", url, json=body, codes=True))
+        return read_token(data, "tenant_access_token", "expire")
 
 
 def _build_message(name: str, event: Mapping[str, Any], _: datetime) -> InboundMessage | None:
@@ -211,10 +205,7 @@ def _build_message(name: str, event: Mapping[str, Any], _: datetime) -> InboundM
     known, text = KINDS.get(require_field(message, "message_type")), ""
     if known is None:
         known, text = InboundKind.TEXT, _extract_text(message)
-    milliseconds = require_field(message, "create_time")
-    if not (milliseconds.isascii() and milliseconds.isdigit() and len(milliseconds) < 15):
-        raise build_unreadable_error()
-    moment = datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
+    moment = parse_moment(require_field(message, "create_time"), per_second=1000)
     peer = f"{chat}:{user}"
     id = require_field(message, "message_id")
     media = _build_media(id, known, message) if known is not InboundKind.TEXT else {}
@@ -251,15 +242,3 @@ def _build_button_message(name: str, event: Mapping[str, Any], moment: datetime)
     if not isinstance(text, str):
         return None
     return InboundMessage(name, f"{room}:{user}", text, {"chat": room}, moment, user=user)
-
-
-def _check_response(data: dict[str, Any]) -> dict[str, Any]:
-    code = data.get("code", 0)
-    if code == 0:
-        return data
-    message = f"{code} {str(data.get('msg', ''))[:150]}"
-    if code in EXPIRED:
-        raise TokenExpired(message)
-    if code in BUSY:
-        raise PlatformUnavailable(message)
-    raise PlatformRefused(message)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 from app.channels.base import Channel
 from app.channels.errors import ChannelError, describe_error
-from app.channels.repository import Account
+from app.channels.repository import Account, SaveMessages
 from app.channels.types import InboundMessage
 from app.work_loop import WorkLoop
 
@@ -15,7 +14,6 @@ from app.work_loop import WorkLoop
 RETRY_SECONDS = 3.0
 # Age from which a connection counts as working.
 STANDING_SECONDS = 10.0
-KeepMessages = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 
 class Listener(WorkLoop):
@@ -24,7 +22,7 @@ class Listener(WorkLoop):
     name = "channel-listener"
     poll_seconds = RETRY_SECONDS
 
-    def __init__(self, account: Account, channel: Channel, save_messages: KeepMessages) -> None:
+    def __init__(self, account: Account, channel: Channel, save_messages: SaveMessages) -> None:
         super().__init__()
         self._account = account
         self._channel = channel

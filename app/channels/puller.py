@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from loguru import logger
 
 from app.channels.base import FRESH, Channel
 from app.channels.errors import ChannelError, describe_error
-from app.channels.repository import Account, ChannelRepository
-from app.channels.types import InboundMessage
+from app.channels.repository import Account, ChannelRepository, SaveMessages
 from app.db.base import now
 from app.work_loop import WorkLoop
 
 # Until the next fetch after one that failed.
 RETRY_SECONDS = 10.0
-KeepMessages = Callable[[Account, tuple[InboundMessage, ...]], Awaitable[None]]
 
 
 class Puller(WorkLoop):
@@ -25,7 +22,7 @@ class Puller(WorkLoop):
     name = "channel-pull"
 
     def __init__(
-        self, account: Account, channel: Channel, repository: ChannelRepository, save_messages: KeepMessages
+        self, account: Account, channel: Channel, repository: ChannelRepository, save_messages: SaveMessages
     ) -> None:
         super().__init__()
         self._account = account

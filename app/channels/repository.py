@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, exists, func, insert, select, tuple_, update
 from sqlalchemy.orm import aliased
 
 from app.channels.tables import ChannelCursorRow as Cursors
@@ -17,12 +17,10 @@ from app.channels.tables import ChannelMessageRow as Messages
 from app.channels.tables import ChannelReplyRow as Replies
 from app.channels.tables import ChannelSessionRow as Sessions
 from app.channels.types import (
-    ChannelConversation,
     InboundKind,
     InboundMessage,
     Payload,
     QueueStatus,
-    ReplyRow,
     SentReply,
     StoredMessage,
     StoredReply,
@@ -45,6 +43,8 @@ _COLUMNS: Mapping[str, Any] = {
 }
 # Tenant and name.
 Account = tuple[str, str]
+# Saves messages that came to an account otherwise than by a request of its platform.
+SaveMessages = Callable[[Account, Sequence[InboundMessage]], Awaitable[None]]
 
 
 def hash_platform_id(text: str) -> str:
@@ -170,7 +170,7 @@ class ChannelRepository:
 
     async def list_replies(
         self, account: Account, limit: int, offset: int, status: QueueStatus | None
-    ) -> tuple[list[ReplyRow], int]:
+    ) -> tuple[Sequence[Row[*tuple[Any, ...]]], int]:
         """Returns a page of the pieces that an account has sent or has to send, the latest first, and their total
         number.
 
@@ -181,10 +181,10 @@ class ChannelRepository:
             status: Lists only pieces with this status; None lists all.
         """
         where = [match_account(Replies, account), *([Replies.status == status] if status else [])]
-        columns = [getattr(Replies, item.name) for item in fields(ReplyRow)]
+        about = Replies.id, Replies.session_id, Replies.status, Replies.attempts, Replies.error
+        columns = *about, Replies.due_at, Replies.created_at, Replies.updated_at
         query = select(*columns).where(*where).order_by(Replies.id.desc())
-        rows, total = await self._database.fetch_page(query, offset, limit)
-        return [ReplyRow(*row) for row in rows], total
+        return await self._database.fetch_page(query, offset, limit)
 
     async def retry_reply(self, account: Account, reply: str) -> bool:
         """Makes a piece due now, also one that was given up; returns whether it exists."""
@@ -200,13 +200,10 @@ class ChannelRepository:
             made[name][status] = count
         return made
 
-    async def list_conversations(self, account: Account, limit: int) -> list[ChannelConversation]:
-        """Returns conversations, those with the latest message of a customer first."""
-        columns = [getattr(Sessions, item.name) for item in fields(ChannelConversation)]
-        query = (
-            select(*columns).where(match_account(Sessions, account)).order_by(Sessions.updated_at.desc()).limit(limit)
-        )
-        return [ChannelConversation(*row) for row in await self._database.fetch(query)]
+    async def list_conversations(self, account: Account, limit: int) -> Sequence[Row[*tuple[Any, ...]]]:
+        """Returns session and last activity of conversations, those with the latest message of a customer first."""
+        query = select(Sessions.session_id, Sessions.updated_at).where(match_account(Sessions, account))
+        return await self._database.fetch(query.order_by(Sessions.updated_at.desc()).limit(limit))
 
     async def add_replies(self, account: Account, session: str, pieces: Sequence[tuple[str, Payload]]) -> bool:
         """Adds pieces that answer no message; returns whether the account has the conversation."""

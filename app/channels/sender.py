@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from loguru import logger
 
@@ -16,9 +16,9 @@ from app.channels.base import Channel
 from app.channels.errors import PlatformRefused, PlatformUnavailable, describe_error
 from app.channels.repository import BACKOFF, Account, ChannelRepository
 from app.channels.repository_desk import UnseenMessageRepository, UnseenMessages
+from app.channels.staff_files import StaffFiles
 from app.channels.types import (
     ChannelReply,
-    OutgoingFile,
     Payload,
     QueueStatus,
     ReplySender,
@@ -39,25 +39,6 @@ if TYPE_CHECKING:
 AT_ONCE = 32
 # Keys in the payload of a file: its id, and the notice if the platform does not take it.
 FILE, UNSENT = "attachment", "unsent"
-
-
-class StaffFiles(Protocol):
-    """The files that staff send."""
-
-    async def read_file(self, key: SessionKey, id: str) -> OutgoingFile:
-        """Reads a file. Raises PlatformRefused if it was deleted, AttachmentsUnavailable."""
-
-    async def build_unsent_notice(self, tenant: str, said: str, name: str) -> str:
-        """Builds the notice that a platform does not take a file.
-
-        Args:
-            tenant: The tenant.
-            said: The text that was written with the file, which sets the language.
-            name: The name of the file.
-
-        Returns:
-            The notice.
-        """
 
 
 class ReplyWorker(WorkLoop):

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from app.channels.base import Channel
 from app.channels.client import PlatformClient
@@ -18,12 +19,10 @@ from app.channels.types import (
     CallbackRequest,
     CallbackResult,
     ChannelActivity,
-    ChannelConversation,
     ChannelReply,
     InboundMessage,
     Payload,
     QueueStatus,
-    ReplyRow,
     ReplySender,
 )
 from app.channels.worker import MessageWorker, render_replies
@@ -31,6 +30,9 @@ from app.db.base import now
 from app.errors import Conflict, NotFound
 from app.ids import create_id
 from app.work_loop import WorkLoop
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row
 
 # Interval at which a response checks for its reply, which another process may have made.
 POLL_SECONDS = 0.25
@@ -54,14 +56,6 @@ class OpenedChannel:
         return self.tenant, self.name
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelWorkers:
-    """The background tasks."""
-
-    messages: MessageWorker
-    replies: ReplyWorker
-
-
 class ChannelService:
     """The accounts of all tenants; `start` before the first request."""
 
@@ -69,13 +63,15 @@ class ChannelService:
         self,
         opened: Sequence[OpenedChannel],
         repository: ChannelRepository,
-        workers: ChannelWorkers,
+        messages: MessageWorker,
+        replies: ReplyWorker,
         client: PlatformClient,
         members: MemberRepository,
     ) -> None:
         self._opened: Mapping[str, OpenedChannel] = {one.name: one for one in opened}
         self._repository = repository
-        self._workers = workers
+        self._messages = messages
+        self._replies = replies
         self._client = client
         self._members = members
         self._pullers = {
@@ -91,8 +87,8 @@ class ChannelService:
     def start(self) -> None:
         """Starts the background tasks."""
         if self._opened:
-            self._workers.messages.start()
-            self._workers.replies.start()
+            self._messages.start()
+            self._replies.start()
             for part in self._fetching:
                 part.start()
 
@@ -100,8 +96,8 @@ class ChannelService:
         """Stops the background tasks and closes connections."""
         for part in self._fetching:
             await part.close()
-        await self._workers.messages.close()
-        await self._workers.replies.close()
+        await self._messages.close()
+        await self._replies.close()
         await self._client.close()
 
     async def handle_callback(self, name: str, request: CallbackRequest) -> CallbackResult:
@@ -125,13 +121,13 @@ class ChannelService:
         result = await one.channel.receive_request(request)
         if result.pull and name in self._pullers:
             self._pullers[name].request_fetch(result.pull)
-        wraps = result.wrap is not None and one.channel.wait_seconds > 0
-        awaited = timedelta(seconds=one.channel.wait_seconds) if wraps else None
+        wrap = result.wrap if one.channel.wait_seconds > 0 else None
+        awaited = timedelta(seconds=one.channel.wait_seconds) if wrap else None
         await self._add_messages(one.account, result.messages, awaited)
-        if wraps and result.wrap is not None:
+        if wrap is not None:
             payload, pending = await self._wait_for_reply(one, result.messages[0])
             if payload is not None:
-                return CallbackResult(result.wrap(payload), result.media_type)
+                return CallbackResult(wrap(payload), result.media_type)
             if pending and one.channel.is_passive:
                 await asyncio.sleep(HOLD_SECONDS)
         return result
@@ -188,7 +184,7 @@ class ChannelService:
         """
         return await self._members.forget_members(self._require_channel(tenant, name).account, user=user, member=member)
 
-    async def list_conversations(self, tenant: str, name: str, limit: int) -> list[ChannelConversation]:
+    async def list_conversations(self, tenant: str, name: str, limit: int) -> Sequence[Row[*tuple[Any, ...]]]:
         """Returns conversations, those with the latest message of a customer first. Raises NotFound."""
         return await self._repository.list_conversations(self._require_channel(tenant, name).account, limit)
 
@@ -208,11 +204,11 @@ class ChannelService:
         reply = ChannelReply(text, ReplySender.SYSTEM, session_id=session)
         if not await self._repository.add_replies(one.account, session, render_replies(one.channel, reply)):
             raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=session)
-        self._workers.replies.wake()
+        self._replies.wake()
 
     async def list_replies(
         self, tenant: str, name: str, limit: int, offset: int, status: QueueStatus | None
-    ) -> tuple[list[ReplyRow], int]:
+    ) -> tuple[Sequence[Row[*tuple[Any, ...]]], int]:
         """Returns a page of messages of replies, the latest first, and their total number. Raises NotFound."""
         return await self._repository.list_replies(self._require_channel(tenant, name).account, limit, offset, status)
 
@@ -220,7 +216,7 @@ class ChannelService:
         """Sends a message of a reply again. Raises NotFound."""
         if not await self._repository.retry_reply(self._require_channel(tenant, name).account, reply):
             raise NotFound("没有找到这条回复。", code="channel_reply_not_found", reply_id=reply)
-        self._workers.replies.wake()
+        self._replies.wake()
 
     def _require_channel(self, tenant: str, name: str) -> OpenedChannel:
         one = self._opened.get(name)
@@ -236,7 +232,7 @@ class ChannelService:
         proved = self._opened[account[1]].channel.proves_users
         given = [(_limit_message(message, proved=proved), create_id()) for message in messages]
         if await self._repository.add_messages(account, given, now() + awaited if awaited else None):
-            self._workers.messages.wake()
+            self._messages.wake()
 
     async def _wait_for_reply(self, one: OpenedChannel, message: InboundMessage) -> tuple[Payload | None, bool]:
         """Waits for the reply to a message while the platform waits, unless it was answered before or is for staff.
@@ -254,7 +250,7 @@ class ChannelService:
             pending = await self._repository.is_pending(one.account, name)
             payload = await self._repository.claim_awaited_reply(one.account, name)
             if payload is not None:
-                self._workers.replies.wake()
+                self._replies.wake()
                 return payload, pending
             if pending:
                 await asyncio.sleep(min(POLL_SECONDS, max(deadline - loop.time(), 0.0)))

@@ -17,6 +17,7 @@ from app.channels.base import (
     ChannelOptions,
     ChannelParts,
     build_signature_error,
+    read_token,
     require_fresh,
     require_small,
     reveal_secret,
@@ -24,7 +25,7 @@ from app.channels.base import (
 from app.channels.crypto import WechatCipher, hash_sorted_parts, is_same_signature
 from app.channels.tokens import FetchedToken
 from app.channels.types import CallbackRequest, CallbackResult, MediaFile, OutgoingFile, Payload
-from app.channels.wechat_api import WechatApi, read_fields, read_token
+from app.channels.wechat_api import CODES, WechatApi, read_fields
 
 # Limits of WeCom for a picture and for a file.
 MAX_PICTURE_BYTES, MAX_FILE_BYTES = 10 * 1024 * 1024, 20 * 1024 * 1024
@@ -111,7 +112,7 @@ class CorpChannel(EncryptedChannel):
 
     def __init__(self, options: Any, parts: ChannelParts) -> None:
         super().__init__(options, parts, options.corp_id)
-        self.api = WechatApi(parts, options.api_base, self._fetch_token)
+        self.api = WechatApi(self)
 
     async def download_media(self, media: Payload, most: int) -> Sequence[MediaFile]:
         """See `Channel`."""
@@ -123,7 +124,9 @@ class CorpChannel(EncryptedChannel):
         require_small(file, MAX_FILE_BYTES)
         return {"msgtype": kind, kind: {"media_id": await self.api.upload_file(file, kind)}}
 
-    async def _fetch_token(self) -> FetchedToken:
+    async def fetch_token(self) -> FetchedToken:
+        """See `Channel`."""
         params = {"corpid": self.options.corp_id, "corpsecret": reveal_secret(self.options.secret)}
         url = f"{self.options.api_base}/cgi-bin/gettoken"
-        return read_token(await self.parts.client.request_json("GET", url, params=params))
+        data = CODES.check_response(await self.parts.client.request_json("GET", url, params=params))
+        return read_token(data, "access_token", "expires_in")

@@ -189,34 +189,12 @@ class StoredReply:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyRow:
-    """A piece of a reply as it is listed; `error` is of the last try."""
-
-    id: str
-    session_id: str
-    status: QueueStatus
-    attempts: int
-    error: str
-    due_at: datetime
-    created_at: datetime
-    updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class ChannelActivity:
     """The latest activity of an account, and how many users of the platform are assigned to members."""
 
     last_message_at: datetime | None = None
     last_reply_at: datetime | None = None
     members: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelConversation:
-    """A conversation of an account; updated_at: when the customer wrote last."""
-
-    session_id: str
-    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

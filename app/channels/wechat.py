@@ -13,6 +13,8 @@ from pydantic import Field, SecretStr
 from app.channels.base import (
     ChannelParts,
     build_signature_error,
+    parse_moment,
+    read_token,
     require_field,
     require_fresh,
     require_small,
@@ -34,7 +36,7 @@ from app.channels.types import (
     OutgoingFile,
     Payload,
 )
-from app.channels.wechat_api import KINDS, WechatApi, build_media, parse_sent_at, read_fields, read_token, write_fields
+from app.channels.wechat_api import CODES, KINDS, WechatApi, build_media, read_fields, write_fields
 from app.limits.types import Rate
 
 # Bytes of a text message that the platform takes.
@@ -68,7 +70,7 @@ class WechatChannel(EncryptedChannel):
 
     def __init__(self, options: WechatOptions, parts: ChannelParts) -> None:
         super().__init__(options, parts, options.app_id)
-        self._api = WechatApi(parts, options.api_base, self._fetch_token)
+        self._api = WechatApi(self)
         self.is_passive = not options.customer_service
 
     def open_request(self, request: CallbackRequest) -> bytes:
@@ -132,12 +134,9 @@ class WechatChannel(EncryptedChannel):
 
     def _build_message(self, fields: Mapping[str, str]) -> InboundMessage | None:
         """Reads a message; None for other events, such as a user who leaves."""
-        user, kind, text = (
-            require_field(fields, "FromUserName"),
-            require_field(fields, "MsgType"),
-            fields.get("Content", ""),
-        )
-        moment = parse_sent_at(fields)
+        user, kind = require_field(fields, "FromUserName"), require_field(fields, "MsgType")
+        text = fields.get("Content", "")
+        moment = parse_moment(fields.get("CreateTime", ""))
         # Events have no id: a repeated one is recognised by who caused it, when, and what it is.
         name = fields.get("MsgId") or f"{user}:{fields['CreateTime']}:{fields.get('Event', '')}"
         known = KINDS.get(kind)
@@ -153,17 +152,17 @@ class WechatChannel(EncryptedChannel):
         media = build_media(known, fields.get("MediaId"))
         return InboundMessage(name, user, text, {"openid": user}, moment, known, user, media)
 
-    async def _fetch_token(self) -> FetchedToken:
-        """Fetches the stable token, which is the same for all callers."""
+    async def fetch_token(self) -> FetchedToken:
+        """See `Channel`: the stable token, which is the same for all callers."""
         options = self.options
         body = {
             "grant_type": "client_credential",
             "appid": options.app_id,
             "secret": reveal_secret(options.app_secret),
         }
-        return read_token(
-            await self.parts.client.request_json("POST", f"{options.api_base}/cgi-bin/stable_token", json=body)
-        )
+        url = f"{options.api_base}/cgi-bin/stable_token"
+        data = CODES.check_response(await self.parts.client.request_json("POST", url, json=body))
+        return read_token(data, "access_token", "expires_in")
 
 
 def _build_passive_reply(fields: Mapping[str, str], payload: Payload) -> Mapping[str, str | int]:

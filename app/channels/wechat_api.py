@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from app.channels.base import ChannelParts, build_unreadable_error
-from app.channels.errors import PlatformRefused, PlatformUnavailable, TokenExpired
-from app.channels.tokens import FetchedToken
+from app.channels.base import Channel, build_unreadable_error
+from app.channels.client import ErrorCodes, require_text
+from app.channels.errors import PlatformRefused
 from app.channels.types import MEDIA_NAMES, InboundKind, MediaFile, OutgoingFile
 
 MAX_XML_BYTES = 64 * 1024
-# Codes of the platform: the token has expired, or another one took its place.
-EXPIRED = frozenset({40001, 40014, 42001, 42009})
-# Codes of the platform: too many requests.
-BUSY = frozenset({-1, 45009, 45011, 45033})
-# The pause after such a code: these responses do not say how long to wait.
-BUSY_SECONDS = 60.0
+# A busy platform does not say how long to wait.
+CODES = ErrorCodes(
+    expired=frozenset({40001, 40014, 42001, 42009}), busy=frozenset({-1, 45009, 45011, 45033}), pause=60.0
+)
 KINDS = {
     "text": InboundKind.TEXT,
     "image": InboundKind.IMAGE,
@@ -52,21 +49,13 @@ def write_fields(fields: Mapping[str, str | int]) -> bytes:
     return written
 
 
-def parse_sent_at(fields: Mapping[str, str]) -> datetime:
-    """Returns the time in CreateTime. Raises InvalidRequest."""
-    text = fields.get("CreateTime", "")
-    if not (text.isascii() and text.isdigit() and len(text) < 12):
-        raise build_unreadable_error()
-    return datetime.fromtimestamp(int(text), UTC)
-
-
 class WechatApi:
-    """Calls the interface with an access token. fetch: fetches one."""
+    """Calls the interface for an account, with its access token."""
 
-    def __init__(self, parts: ChannelParts, base: str, fetch: Callable[[], Awaitable[FetchedToken]]) -> None:
-        self._parts = parts
-        self._base = base
-        self._fetch = fetch
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._client = channel.parts.client
+        self._base = channel.options.api_base
 
     async def call_api(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Posts JSON, without escapes, since the platform shows them literally.
@@ -86,9 +75,9 @@ class WechatApi:
 
         async def send_with_token(token: str) -> dict[str, Any]:
             url, params = f"{self._base}{path}", {"access_token": token}
-            return check_response(await self._parts.client.request_json("POST", url, params=params, content=content))
+            return CODES.check_response(await self._client.request_json("POST", url, params=params, content=content))
 
-        return await self._parts.tokens.run_with_token(self._parts.name, self._fetch, send_with_token)
+        return await self._channel.run_with_token(send_with_token)
 
     async def upload_file(self, file: OutgoingFile, kind: str) -> str:
         """Uploads a temporary file ("新增临时素材").
@@ -108,12 +97,9 @@ class WechatApi:
 
         async def send_with_token(token: str) -> dict[str, Any]:
             params = {"access_token": token, "type": kind}
-            return check_response(await self._parts.client.request_json("POST", url, params=params, files=sent))
+            return CODES.check_response(await self._client.request_json("POST", url, params=params, files=sent))
 
-        id = (await self._parts.tokens.run_with_token(self._parts.name, self._fetch, send_with_token)).get("media_id")
-        if not isinstance(id, str) or not id:
-            raise PlatformUnavailable("the response has no media_id")
-        return id
+        return require_text(await self._channel.run_with_token(send_with_token), "media_id")
 
     async def download_media(self, media: Mapping[str, Any], most: int) -> Sequence[MediaFile]:
         """Downloads a temporary file ("获取临时素材"); see `Channel.download_media`."""
@@ -121,17 +107,13 @@ class WechatApi:
 
         async def send_with_token(token: str) -> bytes:
             params = {"access_token": token, "media_id": media["id"]}
-            content, kind = await self._parts.client.download_file(url, most, params=params)
+            content, kind = await self._client.download_file(url, most, params=params)
             if kind in ("application/json", "text/plain"):  # an error, or the address of a video
-                check_response(json.loads(content))
+                CODES.check_response(json.loads(content))
                 raise PlatformRefused("the platform gives no file")
             return content
 
-        return [
-            MediaFile(
-                media["name"], await self._parts.tokens.run_with_token(self._parts.name, self._fetch, send_with_token)
-            )
-        ]
+        return [MediaFile(media["name"], await self._channel.run_with_token(send_with_token))]
 
 
 def build_media(kind: InboundKind, id: object, name: object = "") -> dict[str, str]:
@@ -139,25 +121,3 @@ def build_media(kind: InboundKind, id: object, name: object = "") -> dict[str, s
     if not isinstance(id, str) or not id or kind not in MEDIA_NAMES:
         return {}
     return {"id": id[:512], "name": name if isinstance(name, str) and name else MEDIA_NAMES[kind]}
-
-
-def check_response(data: dict[str, Any]) -> dict[str, Any]:
-    """Returns a successful response. Raises PlatformUnavailable, PlatformRefused."""
-    code = data.get("errcode", 0)
-    if code == 0:
-        return data
-    message = f"{code} {str(data.get('errmsg', ''))[:150]}"
-    if code in EXPIRED:
-        raise TokenExpired(message)
-    if code in BUSY:
-        raise PlatformUnavailable(message, BUSY_SECONDS)
-    raise PlatformRefused(message)
-
-
-def read_token(data: dict[str, Any]) -> FetchedToken:
-    """Returns the token in a response. Raises PlatformUnavailable, PlatformRefused."""
-    check_response(data)
-    token, seconds = data.get("access_token"), data.get("expires_in")
-    if not isinstance(token, str) or not token or not isinstance(seconds, int):
-        raise PlatformUnavailable("the response has no token")
-    return token, float(seconds)

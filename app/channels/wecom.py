@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from app.channels.base import require_field
+from app.channels.base import parse_moment, require_field
 from app.channels.markup import draw_markdown, list_button_texts, split_text
 from app.channels.tencent import CorpChannel, CorpOptions
 from app.channels.types import (
@@ -20,7 +20,7 @@ from app.channels.types import (
     OutgoingFile,
     Payload,
 )
-from app.channels.wechat_api import KINDS, build_media, parse_sent_at, read_fields
+from app.channels.wechat_api import KINDS, build_media, read_fields
 from app.limits.types import Rate
 
 MAX_BYTES = 2048
@@ -42,12 +42,9 @@ class WecomChannel(CorpChannel):
     def read_message(self, opened: bytes, request: CallbackRequest) -> CallbackResult:
         """See `EncryptedChannel`."""
         fields = read_fields(opened)
-        user, kind, text = (
-            require_field(fields, "FromUserName"),
-            require_field(fields, "MsgType"),
-            fields.get("Content", ""),
-        )
-        moment, known = parse_sent_at(fields), KINDS.get(kind)
+        user, kind = require_field(fields, "FromUserName"), require_field(fields, "MsgType")
+        text = fields.get("Content", "")
+        moment, known = parse_moment(fields.get("CreateTime", "")), KINDS.get(kind)
         name = fields.get("MsgId") or f"{user}:{fields['CreateTime']}:{fields.get('Event', '')}"
         if kind == "event":
             pressed = fields.get("Event") == "template_card_event"

@@ -20,7 +20,7 @@ from app.channels.types import (
     InboundMessage,
     Payload,
 )
-from app.channels.wechat_api import KINDS, check_response
+from app.channels.wechat_api import CODES, KINDS
 from app.limits.types import Rate
 
 # Bytes of a reply; the limit of the platform is 20,480.
@@ -69,7 +69,7 @@ class WecomBotChannel(EncryptedChannel):
         """See `Channel`."""
         body = {"msgtype": "markdown", "markdown": {"content": payload["content"]}}
         content = json.dumps(body, ensure_ascii=False).encode()
-        check_response(await self.parts.client.request_json("POST", address["url"], content=content))
+        CODES.check_response(await self.parts.client.request_json("POST", address["url"], content=content))
 
     def _build_message(self, data: Mapping[str, Any], request: CallbackRequest) -> InboundMessage | None:
         """Reads a message; None for other events."""

@@ -45,7 +45,7 @@ class ContactRepository:
         """Loads the customer of each conversation: session -> customer, for conversations that exist."""
         if not sessions:
             return {}
-        return await self._database.run_in_reader(lambda connection: find_customers(connection, tenant, sessions))
+        return await self._database.run_in_reader(find_customers, tenant, sessions)
 
     async def load_labels(self, tenant: str, sessions: Collection[str]) -> Mapping[str, tuple[str, ...]]:
         """Loads the labels of conversations, in order: session -> labels, for conversations that have any."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
+from app.conversations.repository_holders import HolderRepository
 from app.conversations.rules import check, create_token, hash_token, is_stale
 from app.conversations.types import Holder, OpenedConversation
 from app.db.base import now
@@ -15,23 +15,10 @@ from app.turns.types import Claim
 from app.types import Proof, SessionKey
 
 
-class HolderStore(Protocol):
-    """Where it is kept whose conversations are."""
-
-    async def find(self, key: SessionKey) -> Holder | None:
-        """Finds the holder of a conversation; None if there is no such conversation."""
-
-    async def open(self, key: SessionKey, holder: Holder, *, user_id: str, channel: str) -> None:
-        """Keeps a conversation that is new."""
-
-    async def renew_secret(self, key: SessionKey, digest: str, expires: datetime) -> None:
-        """Extends the secret of a session until `expires`, if it is still this one."""
-
-
 class Access:
     """lifetime: of a session's secret since it was used last; clock: aware times in UTC."""
 
-    def __init__(self, holders: HolderStore, lifetime: timedelta, clock: Callable[[], datetime] = now) -> None:
+    def __init__(self, holders: HolderRepository, lifetime: timedelta, clock: Callable[[], datetime] = now) -> None:
         self._holders = holders
         self._lifetime = lifetime
         self._clock = clock

@@ -59,16 +59,12 @@ class ConversationRepository:
     async def has_turns(self, tenant: str, session_id: str) -> bool:
         """Whether the session has turns."""
         key = {"tenant_id": tenant, "session_id": session_id}
-        return bool(
-            await self._database.run_in_reader(
-                lambda connection: connection.execute(_STARTED, key).scalar_one_or_none()
-            )
-        )
+        return bool(await self._database.fetch_value(_STARTED, key))
 
     async def load_last_turns(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
         """Loads the last `count` turns, the oldest of them first."""
         wanted = {"tenant_id": tenant, "session_id": session_id, "count": count}
-        rows = await self._database.run_in_reader(lambda connection: connection.execute(_LAST, wanted).all())
+        rows = await self._database.fetch(_LAST, wanted)
         return [TurnRow(*row) for row in reversed(rows)]
 
     async def load_earlier_questions(
@@ -78,7 +74,7 @@ class ConversationRepository:
         rows_of: leaves out turns with business data of any other member.
         """
         wanted = {"tenant_id": tenant, "session_id": session_id, "skipped": skipped, "count": count}
-        rows = await self._database.run_in_reader(lambda connection: connection.execute(_BEFORE, wanted).all())
+        rows = await self._database.fetch(_BEFORE, wanted)
         return [row.standalone for row in reversed(rows) if rows_of is None or row.rows_of in rows_of]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
 
 from app.conversations.rules import settle_holder
 from app.conversations.tables import Conversation
@@ -26,27 +26,25 @@ Proved = Callable[[Connection, SessionKey, str], None]
 
 
 class HolderRepository:
-    """See `app.conversations.access.HolderStore`."""
+    """Whose the conversations of all tenants are."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def find(self, key: SessionKey) -> Holder | None:
-        """Finds a holder, by one look-up of the primary key."""
+        """Finds the holder of a conversation, by one look-up of the primary key; None if it does not exist."""
         wanted = {"tenant": key.tenant, "session": key.session_id}
-        row = await self._database.run_in_reader(lambda connection: connection.execute(_FIND, wanted).first())
+        row = await self._database.fetch_first(_FIND, wanted)
         return Holder(*row) if row else None
 
     async def renew_secret(self, key: SessionKey, digest: str, expires: datetime) -> None:
-        """See `HolderStore.renew_secret`."""
+        """Extends the secret of a session until `expires`, if it is still this one."""
         same = _match_key(key) & (Conversation.token == digest)
         await self._database.execute(update(Conversation).where(same).values(token_expires=expires))
 
     async def open(self, key: SessionKey, holder: Holder, *, user_id: str, channel: str) -> None:
         """Opens a conversation, whose id nobody else can know, ahead of its first turn."""
-        async with self._database.write() as connection:
-            row = insert_into(connection, Conversation).values(**_build_row(key, channel, holder, user_id))
-            await connection.execute(row)
+        await self._database.execute(insert(Conversation).values(_build_row(key, channel, holder, user_id)))
 
     async def reserve(self, key: SessionKey, caller: str) -> str:
         """Returns the member who has a conversation. One that does not exist is opened for `caller`, without a secret.

@@ -37,7 +37,7 @@ _AWAY = "数据库暂时不可用，请稍后再试。"
 _RETRY_SECONDS = 2
 # How long a connection waits for another process that writes.
 BUSY_TIMEOUT_MS = 30_000
-# Threads of `look`, which are no others' than the database's: a customer waits for it.
+# Threads of `run_in_reader`, which are no others' than the database's: a customer waits for it.
 READERS = 4
 
 
@@ -96,23 +96,27 @@ class Database:
             async with connection.begin():
                 yield connection
 
-    async def fetch(self, query: TypedReturnsRows[*Columns]) -> Sequence[Row[*Columns]]:
-        """All rows of a query, read in a transaction of its own."""
-        async with self.read() as connection:
-            return (await connection.execute(query)).all()
+    async def fetch(
+        self, query: TypedReturnsRows[*Columns], parameters: Mapping[str, Any] | None = None
+    ) -> Sequence[Row[*Columns]]:
+        """All rows of a query, read in a transaction of its own. parameters: by the names of its `bindparam`s."""
+        return await self.run_in_reader(lambda connection: connection.execute(query, parameters).all())
 
-    async def fetch_first(self, query: TypedReturnsRows[*Columns]) -> Row[*Columns] | None:
-        """The first row of a query; None where it has none."""
-        async with self.read() as connection:
-            return (await connection.execute(query)).first()
+    async def fetch_first(
+        self, query: TypedReturnsRows[*Columns], parameters: Mapping[str, Any] | None = None
+    ) -> Row[*Columns] | None:
+        """The first row of a query; None where it has none. parameters: see `fetch`."""
+        return await self.run_in_reader(lambda connection: connection.execute(query, parameters).first())
 
     async def fetch_values(self, query: TypedReturnsRows[*tuple[Any, ...]]) -> list[Any]:
         """The first column of all rows of a query."""
         return [row[0] for row in await self.fetch(query)]
 
-    async def fetch_value(self, query: TypedReturnsRows[*tuple[Any, ...]]) -> Any:
-        """The first column of the first row of a query; None where it has no row."""
-        row = await self.fetch_first(query)
+    async def fetch_value(
+        self, query: TypedReturnsRows[*tuple[Any, ...]], parameters: Mapping[str, Any] | None = None
+    ) -> Any:
+        """The first column of the first row of a query; None where it has no row. parameters: see `fetch`."""
+        row = await self.fetch_first(query, parameters)
         return None if row is None else row[0]
 
     async def fetch_page(self, query: Select[*Columns], offset: int, limit: int) -> tuple[Sequence[Row[*Columns]], int]:

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 
 from app.db.base import now
+from app.desk.moves import build_not_found
 from app.desk.parts import Wiring
 from app.desk.schemas import (
     AcceptIn,
@@ -29,7 +30,7 @@ from app.desk.schemas import (
     ViewerOut,
 )
 from app.desk.types import PAGE, Actor, DeskMessage, DeskSession
-from app.errors import InvalidRequest, NotFound
+from app.errors import InvalidRequest
 from app.http.deps import StaffTenant, get_acting_agent
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
@@ -221,9 +222,10 @@ async def send_staff_message(wiring: Wiring, key: SessionKey, body: MessageIn, b
 
 async def require(wiring: Wiring, tenant: str, session_id: str) -> DeskSession:
     """Returns a session at the desk. Raises NotFound."""
-    session = await wiring.desk.sessions.find(SessionKey(tenant, session_id))
+    key = SessionKey(tenant, session_id)
+    session = await wiring.desk.sessions.find(key)
     if session is None:
-        raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=session_id)
+        raise build_not_found(key)
     return session
 
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from app.desk.api import After, load_messages
 from app.desk.parts import Wiring
-from app.desk.schemas import HandoffOut, MaybeAgentId, MessageList, build_handoff
+from app.desk.schemas import HandoffOut, MaybeAgentId, MessageList
 from app.desk.types import Actor
 from app.http.deps import HolderTenant, TenantId, read_proof
 from app.http.failures import list_failures
@@ -40,7 +40,7 @@ class HandoffStarted(HandoffOut):
 async def read_handoff(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
     """Whether a person has the session, the place in the queue and the expected wait."""
     session = await wiring.desk.sessions.find(SessionKey(tenant, session_id))
-    return build_handoff(await wiring.desk.queue.get_state(session))
+    return HandoffOut.model_validate(await wiring.desk.queue.get_state(session))
 
 
 @router.post("/{session_id}/handoff", responses=list_failures(409))
@@ -64,14 +64,14 @@ async def request_handoff(
 async def leave_handoff(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
     """Back to the bot instead of waiting."""
     session = await wiring.desk.service.leave_queue(SessionKey(tenant, session_id))
-    return build_handoff(await wiring.desk.queue.get_state(session))
+    return HandoffOut.model_validate(await wiring.desk.queue.get_state(session))
 
 
 @router.post("/{session_id}/close", responses=list_failures(409))
 async def close_conversation(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
     """Ends the talk with a person; should the customer write again, the bot answers."""
     session = await wiring.desk.service.close(SessionKey(tenant, session_id), Actor.CUSTOMER)
-    return build_handoff(await wiring.desk.queue.get_state(session))
+    return HandoffOut.model_validate(await wiring.desk.queue.get_state(session))
 
 
 @router.get("/{session_id}/messages")

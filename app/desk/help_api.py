@@ -128,8 +128,7 @@ async def list_staff(tenant: StaffTenant, wiring: Wiring) -> StaffList:
 async def write_staff(agent_id: AgentId, body: StaffIn, tenant: AdminTenant, wiring: Wiring) -> StaffOut:
     """Describes a member of staff: name, skills, teams, hours, capacity."""
     await wiring.desk.teams.require_all(tenant, body.teams)
-    served = body.name, body.skills, body.capacity, body.teams, body.hours
-    await wiring.desk.staff.put(tenant, agent_id, *served)
+    await wiring.desk.staff.put(tenant, agent_id, body.build_duty(body.name))
     return StaffOut.model_validate(await wiring.desk.staff.get(tenant, agent_id))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.desk.feed import Feed
 from app.desk.gate import DeskGate
+from app.desk.moves import build_not_found
 from app.desk.overview import Overview
 from app.desk.queue import Queue
 from app.desk.repository_messages import DeskMessageRepository
@@ -18,9 +18,7 @@ from app.desk.repository_staff import StaffRepository
 from app.desk.service import Desk
 from app.desk.signals import Signal, SignalKind, Signals
 from app.desk.teams import Teams
-from app.desk.types import Duty
 from app.desk.watch import Watch
-from app.errors import NotFound
 from app.types import SessionKey, Side
 
 
@@ -43,19 +41,11 @@ class HumanDesk:
     watch: Watch
     signals: Signals
 
-    async def require_teams(self, tenant: str, teams: Sequence[str]) -> None:
-        """See `DutyRoster`."""
-        await self.teams.require_all(tenant, teams)
-
-    async def assign(self, tenant: str, agent_id: str, duty: Duty) -> None:
-        """See `DutyRoster`."""
-        await self.staff.put(tenant, agent_id, duty.name, duty.skills, duty.capacity, duty.teams, duty.hours)
-
     async def mark_read(self, key: SessionKey, agent_id: str, seq: int, *, viewing: bool) -> None:
         """Keeps how far somebody has read; colleagues who have the session open learn of it. Raises NotFound."""
         changed = await self.reads.mark_read(key, agent_id, seq, viewing=viewing)
         if changed is None:
-            raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=key.session_id)
+            raise build_not_found(key)
         if changed:
             self.feed.wake_watchers(key)
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from app.conversations.rules import LIFETIME
 from app.db.base import now
 from app.desk import repository
 from app.desk import repository_handlings as handlings
@@ -59,7 +57,7 @@ def get(connection: Connection, key: SessionKey, *, lock: bool = False) -> DeskS
     """Finds a session; see `repository.find`. Raises NotFound."""
     found = repository.find(connection, key, lock=lock)
     if found is None:
-        raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=key.session_id)
+        raise build_not_found(key)
     return found
 
 
@@ -72,8 +70,7 @@ def apply_step(connection: Connection, step: Step) -> DeskSession:
     fresh = {"fresh_at": moment} if rule.fresh else {}
     # Every step ends a pause: a session that moves is to be seen again.
     values = {"snoozed_until": None, **step.values, "state": rule.target.value, "active_at": moment, **fresh}
-    if not repository.update_session(connection, before, values):
-        raise build_conflict(get(connection, step.key))
+    update_session(connection, before, values)
     repository.record(connection, before, step, rule.target)
     handlings.follow(connection, before, step, moment)
     if step.notice:
@@ -92,7 +89,6 @@ def request_person(
     about: Mapping[str, Any],
     partners: Partners,
     claim: Claim = NOBODY,
-    lifetime: timedelta = LIFETIME,
 ) -> DeskSession:
     """Puts a session into the queue, or outside business hours into the wait for them; one that is there already stays
     as it is.
@@ -104,13 +100,12 @@ def request_person(
         about: `user_id` and `channel` of a conversation that has no turn yet.
         partners: The parts of the product that take part in the transaction.
         claim: By what right the session is changed, where no turn of this transaction has checked that already.
-        lifetime: Of a session's secret.
 
     Raises:
         Forbidden: The claim does not hold.
     """
     partners.lock(connection, key, about, claim)
-    member = partners.member(connection, key, claim, lifetime)
+    member = partners.member(connection, key, claim)
     repository.insert_session(connection, key)
     before = get(connection, key, lock=True)
     event = Event.REQUEST_AFTER_HOURS if opening.after_hours else Event.REQUEST
@@ -139,11 +134,9 @@ def request_person(
     return after
 
 
-def get_claimed_session(
-    connection: Connection, key: SessionKey, partners: Partners, claim: Claim, lifetime: timedelta
-) -> DeskSession:
+def get_claimed_session(connection: Connection, key: SessionKey, partners: Partners, claim: Claim) -> DeskSession:
     """Returns a session at the desk for somebody with a claim on it. Raises Forbidden, NotFound."""
-    partners.member(connection, key, claim, lifetime)
+    partners.member(connection, key, claim)
     return get(connection, key)
 
 
@@ -169,9 +162,19 @@ def raise_priority(connection: Connection, key: SessionKey, priority: int, emoti
         return session
     felt = {"priority": priority, "emotion": max(emotion, session.emotion)}
     card = session.card | {"priority": priority, "emotion": round(felt["emotion"], 3)}
-    if not repository.update_session(connection, session, felt | {"card": card}):
-        raise build_conflict(get(connection, key))
+    update_session(connection, session, felt | {"card": card})
     return get(connection, key)
+
+
+def update_session(connection: Connection, session: DeskSession, values: Mapping[str, Any]) -> None:
+    """Writes values as the session's next version. Raises Conflict if another transaction was faster."""
+    if not repository.update_session(connection, session, values):
+        raise build_conflict(get(connection, session.key))
+
+
+def build_not_found(key: SessionKey) -> NotFound:
+    """Builds the error for a session that never was at the desk."""
+    return NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=key.session_id)
 
 
 def build_conflict(session: DeskSession) -> Conflict:

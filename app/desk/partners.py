@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from sqlalchemy import Connection
 
     from app.desk.types import DeskMessage, DeskNote, DeskSession, Numbered
@@ -30,7 +28,7 @@ class Partners:
     """
 
     lock: Callable[[Connection, SessionKey, Mapping[str, Any], Claim], None]
-    member: Callable[[Connection, SessionKey, Claim, timedelta], str]
+    member: Callable[[Connection, SessionKey, Claim], str]
     served: Callable[[Connection, SessionKey], None]
     said: Callable[[Connection, DeskSession, DeskMessage], None]
     noted: Callable[[Connection, SessionKey, DeskNote], None]

@@ -76,7 +76,7 @@ class ReadRepository:
             .where(session.tenant_id == tenant, session.session_id.in_(sessions))
             .group_by(session.session_id, read.seq)
         )
-        rows = await self._database.run_in_reader(lambda connection: connection.execute(query).all())
+        rows = await self._database.fetch(query)
         counts = {row[0]: row[2] if row[1] is not None else max(row[2], 1) for row in rows}
         return {id: count for id, count in counts.items() if count}
 
@@ -91,7 +91,7 @@ class ReadRepository:
         columns = table.session_id, table.seq, table.sender, func.substr(table.content, 1, SNIPPET_CHARS)
         same = (table.session_id == latest.c.session_id) & (table.seq == latest.c.seq)
         query = select(*columns, table.created_at).join(latest, same).where(table.tenant_id == tenant)
-        rows = await self._database.run_in_reader(lambda connection: connection.execute(query).all())
+        rows = await self._database.fetch(query)
         return {row[0]: LastMessage(row[1], Sender(row[2]), row[3], row[4]) for row in rows}
 
     async def list_viewers(self, key: SessionKey, besides: str = "") -> list[Viewer]:
@@ -101,5 +101,5 @@ class ReadRepository:
         name = func.coalesce(DeskStaff.name, table.agent_id)
         own = (table.tenant_id == key.tenant) & (table.session_id == key.session_id) & (table.agent_id != besides)
         query = select(table.agent_id, name).outerjoin(DeskStaff, named).where(own, table.seen_at > now() - VIEWING)
-        rows = await self._database.run_in_reader(lambda connection: connection.execute(query.order_by(name)).all())
+        rows = await self._database.fetch(query.order_by(name))
         return [Viewer(*row) for row in rows]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, bindparam, exists, func, or_, select
@@ -52,7 +53,7 @@ class DeskSessionRepository:
 
     async def find(self, key: SessionKey) -> DeskSession | None:
         """Finds a session as the desk knows it; None if it was never there."""
-        return await self._database.run_in_reader(lambda connection: repository.find(connection, key))
+        return await self._database.run_in_reader(repository.find, key)
 
     async def list_waiting(self, tenant: str, limit: int = 200) -> list[DeskSession]:
         """Lists the sessions that a person may accept, by priority and then by age."""
@@ -89,38 +90,28 @@ class DeskSessionRepository:
             older = (Table.queued_at < queued_at) | ((Table.queued_at == queued_at) & (Table.session_id < session_id))
             first = or_(Table.priority > priority, (Table.priority == priority) & older)
         query = select(func.count()).select_from(Table).where(Table.tenant_id == tenant, _WAITING, first)
-        return await self._database.run_in_reader(lambda connection: connection.execute(query).scalar_one())
+        ahead: int = await self._database.fetch_value(query)
+        return ahead
 
     async def load_active(self) -> Mapping[SessionKey, Standing]:
         """Loads where all sessions stand that are with the desk now."""
-        rows = await self._database.run_in_reader(lambda connection: connection.execute(_ACTIVE).all())
+        rows = await self._database.fetch(_ACTIVE)
         return {SessionKey(row[0], row[1]): Standing(State(row[2]), *row[3:]) for row in rows}
 
     async def load_history(self, key: SessionKey) -> list[HistoryEntry]:
         """Loads all transitions of a session, the first one first."""
         table = DeskEvent
-        columns = (
-            table.version,
-            table.event,
-            table.source,
-            table.target,
-            table.actor,
-            table.agent_id,
-            table.note,
-            table.created_at,
-        )
+        columns = [getattr(table, item.name) for item in fields(HistoryEntry)]
         of_session = (table.tenant_id == key.tenant) & (table.session_id == key.session_id)
-        async with self._database.read() as connection:
-            rows = await connection.execute(select(*columns).where(of_session).order_by(table.version))
-            return [
-                HistoryEntry(row[0], Event(row[1]), State(row[2]), State(row[3]), Actor(row[4]), *row[5:])
-                for row in rows
-            ]
+        rows = await self._database.fetch(select(*columns).where(of_session).order_by(table.version))
+        return [
+            HistoryEntry(row[0], Event(row[1]), State(row[2]), State(row[3]), Actor(row[4]), *row[5:]) for row in rows
+        ]
 
     async def find_last_outcome(self, key: SessionKey) -> tuple[str, str] | None:
         """Finds outcome and agent of the last turn since a person had the session."""
         wanted = {"tenant": key.tenant, "session": key.session_id}
-        row = await self._database.run_in_reader(lambda connection: connection.execute(_LAST_OUTCOME, wanted).first())
+        row = await self._database.fetch_first(_LAST_OUTCOME, wanted)
         return (row[0], row[1]) if row else None
 
     async def list_forgotten(self, silent: timedelta) -> list[DeskSession]:

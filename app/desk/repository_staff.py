@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +13,7 @@ from app.db.base import now
 from app.db.engine import Database, build_upsert
 from app.desk.tables import DeskSessionRow
 from app.desk.tables import DeskStaff as Table
-from app.desk.types import Staff, State
+from app.desk.types import Duty, Staff, State
 
 # How long ago somebody on duty was last seen at most; an open desk page tells every 20 seconds.
 ON_DUTY = timedelta(minutes=5)
@@ -98,19 +98,9 @@ class StaffRepository:
         row = await self._database.fetch_first(select(*_COLUMNS).where(_match_member(tenant, agent_id)))
         return _build_staff(row) if row else None
 
-    async def put(
-        self,
-        tenant: str,
-        agent_id: str,
-        name: str,
-        skills: Sequence[str],
-        capacity: int,
-        teams: Sequence[str] = (),
-        hours: Sequence[str] = (),
-    ) -> None:
-        """Describes a member of staff."""
-        values = {"name": name, "skills": list(skills), "capacity": capacity}
-        values |= {"teams": list(teams), "hours": list(hours)}
+    async def put(self, tenant: str, agent_id: str, duty: Duty) -> None:
+        """Describes a member of staff by what they serve."""
+        values = asdict(duty)
         row = {"tenant_id": tenant, "agent_id": agent_id, "last_seen": None} | values
         await self._database.put_row(Table, row, changed=values)
 

@@ -11,7 +11,7 @@ from agents.types import Outcome
 from app.attachments.schemas import AttachmentIds, AttachmentOut
 from app.contacts.schemas import CustomerOut
 from app.conversations.schemas import RowSourceOut, SourceOut
-from app.desk.types import Actor, Event, QueueState, Sender, State
+from app.desk.types import Actor, Duty, Event, Sender, State
 from app.http.fields import CLEANED, WHOLE, Moment
 from app.http.schemas import RequestBody, ResponseBody
 from app.profiles.hours import SPAN
@@ -25,7 +25,7 @@ Span = Annotated[str, Field(pattern=f"^{SPAN}$", max_length=64)]
 _ACCOUNT = "用密钥时必填，登录账号时就是本人"
 
 
-class HandoffOut(BaseModel):
+class HandoffOut(ResponseBody):
     """Where the session stands at the human desk."""
 
     state: State
@@ -81,14 +81,23 @@ class SolutionIn(BaseModel):
     agent_id: MaybeAgentId = Field("", description="审核人；留空为接待的客服")
 
 
-class StaffIn(BaseModel):
-    """A member of staff."""
+class DutyFields(BaseModel):
+    """What somebody serves at the desk."""
 
-    name: Label
     skills: list[Label] = Field(default=[], max_length=50, description="技能；留空表示什么都能接")
     teams: list[Label] = Field(default=[], max_length=50, description="客服组的编号")
     hours: list[Span] = Field(default=[], max_length=50, description="班次，如 1-5 09:00-18:00；留空为任何时候")
     capacity: Annotated[StrictInt, Field(ge=0, le=1000), WHOLE] = Field(5, description="同时接待几个会话；0 为不限")
+
+    def build_duty(self, name: str) -> Duty:
+        """Builds the duty of somebody whom customers and colleagues know by that name."""
+        return Duty(name, tuple(self.skills), tuple(self.teams), tuple(self.hours), self.capacity)
+
+
+class StaffIn(DutyFields):
+    """A member of staff."""
+
+    name: Label
 
 
 class PresenceIn(BaseModel):
@@ -329,8 +338,3 @@ class SolutionList(BaseModel):
 
     solutions: list[SolutionOut]
     total: int
-
-
-def build_handoff(queue: QueueState) -> HandoffOut:
-    """What the customer sees."""
-    return HandoffOut(**queue.build_body())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from agents.types import HandoffReason, HandoffRequest, Question
 from agents.understanding.utterance import Utterance
 from app.attachments.types import build_display_text
-from app.conversations.rules import LIFETIME
 from app.db.engine import Database
 from app.desk import moves, steps
 from app.desk.feed import Feed
@@ -31,7 +30,7 @@ _REQUEUED = "正在为您转接更合适的客服，请稍候。"
 
 class Desk:
     """Every step is one transaction that holds the session, so of those who come at once one wins; on_commit: called
-    after those that other parts of the product are told of; lifetime: of a session's secret.
+    after those that other parts of the product are told of.
     """
 
     def __init__(
@@ -41,7 +40,6 @@ class Desk:
         openings: Openings,
         partners: Partners,
         on_commit: Callable[[], None] = lambda: None,
-        lifetime: timedelta = LIFETIME,
     ) -> None:
         self._database = database
         self._sessions = DeskSessionRepository(database)
@@ -49,7 +47,6 @@ class Desk:
         self._openings = openings
         self._partners = partners
         self._on_commit = on_commit
-        self._lifetime = lifetime
 
     async def request_person(
         self,
@@ -82,7 +79,7 @@ class Desk:
             if claim.is_settled:
                 return session
             return await self._run_transaction(
-                lambda connection: moves.get_claimed_session(connection, key, self._partners, claim, self._lifetime)
+                lambda connection: moves.get_claimed_session(connection, key, self._partners, claim)
             )
         opening, _, _ = await self._openings.prepare(
             key,
@@ -94,9 +91,7 @@ class Desk:
         )
         about = {"user_id": user_id, "channel": channel}
         return await self._run_transaction(
-            lambda connection: moves.request_person(
-                connection, key, opening, about, self._partners, claim, self._lifetime
-            )
+            lambda connection: moves.request_person(connection, key, opening, about, self._partners, claim)
         )
 
     async def accept_session(self, key: SessionKey, agent_id: str) -> DeskSession:

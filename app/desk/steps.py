@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.db.base import now
-from app.desk import moves, repository
+from app.desk import moves
 from app.desk import repository_handlings as desk_handlings
 from app.desk import repository_messages as desk_messages
 from app.desk import repository_notes as desk_notes
@@ -135,18 +135,16 @@ def add_note(
     session = moves.get(connection, key, lock=True)
     written = desk_notes.add(connection, key, by, content)
     partners.noted(connection, key, written)
-    if not repository.update_session(connection, session, {}):
-        raise moves.build_conflict(moves.get(connection, key))
+    moves.update_session(connection, session, {})
     return written, moves.get(connection, key)
 
 
 def set_priority(connection: Connection, key: SessionKey, priority: int) -> DeskSession:
     """Sets how urgent staff find the session, up or down. Raises NotFound, and Conflict for a session that is over."""
-    session = _get_active(connection, key)
-    if not repository.update_session(
-        connection, session, {"priority": priority, "card": session.card | {"priority": priority}}
-    ):
-        raise moves.build_conflict(moves.get(connection, key))
+    session = moves.get(connection, key, lock=True)
+    if session.state not in ACTIVE:
+        raise moves.build_conflict(session)
+    moves.update_session(connection, session, {"priority": priority, "card": session.card | {"priority": priority}})
     return moves.get(connection, key)
 
 
@@ -157,16 +155,8 @@ def snooze_session(connection: Connection, key: SessionKey, until: datetime | No
     session = moves.get(connection, key, lock=True)
     if session.state is not State.ASSIGNED or by not in ("", session.agent_id):
         raise moves.build_conflict(session)
-    if not repository.update_session(connection, session, {"snoozed_until": until}):
-        raise moves.build_conflict(moves.get(connection, key))
+    moves.update_session(connection, session, {"snoozed_until": until})
     return moves.get(connection, key)
-
-
-def _get_active(connection: Connection, key: SessionKey) -> DeskSession:
-    session = moves.get(connection, key, lock=True)
-    if session.state not in ACTIVE:
-        raise moves.build_conflict(session)
-    return session
 
 
 def _require_place(member: Staff, skill: str, team: str = "") -> None:

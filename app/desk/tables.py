@@ -127,7 +127,7 @@ class DeskNoteRow(Base):
 
 
 class DeskStaff(Base):
-    """A person who serves customers. No skills: takes anything; a capacity of 0 is none; no hours: always."""
+    """A person who serves customers. No skills: takes anything; a capacity of 0: any number; no hours: always."""
 
     __tablename__ = "desk_staff"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
@@ -234,13 +234,7 @@ class QueueState:
 
     def build_body(self) -> dict[str, Any]:
         """Builds the state as it stands in responses."""
-        return {
-            "state": self.state.value,
-            "position": self.position,
-            "estimated_wait_s": self.estimated_wait_s,
-            "agent": self.agent,
-            "ticket": self.ticket,
-        }
+        return asdict(self) | {"state": self.state.value}
 
 
 class Numbered(Protocol):

@@ -27,7 +27,7 @@ class IndexFeed:
         """Loads the revisions of all tenants that ever had a document, in one small read that is cheap
         enough to poll.
         """
-        rows = await self._database.run_in_reader(lambda connection: connection.execute(_HEADS).all())
+        rows = await self._database.fetch(_HEADS)
         return {tenant: Revisions(revision, indexed) for tenant, revision, indexed in rows}
 
     async def load_oldest(self) -> dict[str, datetime]:

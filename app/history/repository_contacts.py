@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, Row, and_, func, select
 
 from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.engine import Database
 from app.desk.tables import DeskNoteRow, DeskStaff
-from app.history.types import ContactNote, ContactTicket, ContactVote
 from app.tickets.tables import Ticket
 
 # Of each kind, the latest.
@@ -22,7 +22,9 @@ LAST_QUESTIONS = 5
 
 
 class ContactHistory:
-    """A customer's history by conversations, whose ids mean something only together with their tenant."""
+    """A customer's history by conversations, whose ids mean something only together with their tenant. Lists are rows
+    whose columns are called as the fields of the bodies.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -37,33 +39,33 @@ class ContactHistory:
         """Returns when the first of the conversations began, and when one of them last changed."""
         own = (Conversation.tenant_id == tenant) & Conversation.session_id.in_(sessions)
         query = select(func.min(Conversation.created_at), func.max(Conversation.updated_at)).where(own)
-        async with self._database.read() as connection:
-            first, last = (await connection.execute(query)).one()
+        [(first, last)] = await self._database.fetch(query)
         return first, last
 
-    async def list_tickets(self, tenant: str, sessions: Sequence[str], caller: str) -> list[ContactTicket]:
+    async def list_tickets(self, tenant: str, sessions: Sequence[str], caller: str) -> Sequence[Row[*tuple[Any, ...]]]:
         """Lists the tickets of the conversations, and those of the member `caller`."""
         mine: ColumnElement[bool] = Ticket.session_id.in_(sessions)
         if caller:
             mine |= (Ticket.user_id == caller) & Ticket.verified
         columns = Ticket.number, Ticket.subject, Ticket.state, Ticket.priority, Ticket.updated_at
         query = select(*columns).where(Ticket.tenant_id == tenant, mine).order_by(Ticket.updated_at.desc()).limit(MOST)
-        return [ContactTicket(*row) for row in await self._database.fetch(query)]
+        return await self._database.fetch(query)
 
-    async def list_notes(self, tenant: str, sessions: Sequence[str]) -> list[ContactNote]:
+    async def list_notes(self, tenant: str, sessions: Sequence[str]) -> Sequence[Row[*tuple[Any, ...]]]:
         """Lists the notes of colleagues about these conversations."""
         table = DeskNoteRow
         named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
+        name = func.coalesce(DeskStaff.name, table.agent_id).label("name")
         query = (
-            select(table.session_id, func.coalesce(DeskStaff.name, table.agent_id), table.content, table.created_at)
+            select(table.session_id, name, table.content, table.created_at)
             .outerjoin(DeskStaff, named)
             .where(table.tenant_id == tenant, table.session_id.in_(sessions))
             .order_by(table.created_at.desc())
             .limit(MOST)
         )
-        return [ContactNote(*row) for row in await self._database.fetch(query)]
+        return await self._database.fetch(query)
 
-    async def list_votes(self, tenant: str, sessions: Sequence[str]) -> list[ContactVote]:
+    async def list_votes(self, tenant: str, sessions: Sequence[str]) -> Sequence[Row[*tuple[Any, ...]]]:
         """Lists the customer's ratings of replies."""
         own = and_(Feedback.tenant_id == StoredTurn.tenant_id, Feedback.turn_id == StoredTurn.id)
         query = (
@@ -73,4 +75,4 @@ class ContactHistory:
             .order_by(Feedback.created_at.desc())
             .limit(MOST)
         )
-        return [ContactVote(*row) for row in await self._database.fetch(query)]
+        return await self._database.fetch(query)

@@ -67,35 +67,3 @@ class SavedView:
     name: str
     filter: dict[str, Any]
     created_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class ContactTicket:
-    """A ticket of a customer, as a list shows it."""
-
-    number: str
-    subject: str
-    state: str
-    priority: str
-    updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class ContactNote:
-    """What a colleague wrote down in one of a customer's conversations."""
-
-    session_id: str
-    name: str
-    content: str
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class ContactVote:
-    """What a customer thought of a reply."""
-
-    session_id: str
-    question: str
-    rating: str
-    reason: str
-    created_at: datetime

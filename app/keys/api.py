@@ -50,7 +50,8 @@ async def list_keys(
     offset: Offset = 0,
 ) -> KeyPage:
     """The tenant's keys, without the keys themselves."""
-    rows, total = await wiring.key_management.load_page(tenant, KeyFilter(q, role, state), limit, offset, sort or "")
+    keys = wiring.key_management.repository
+    rows, total = await keys.load_page(tenant, KeyFilter(q, role, state), limit, offset, sort or "")
     own = request.state.principal.key
     return KeyPage(
         items=[KeyOut.from_row(row, own) for row in rows],

@@ -10,7 +10,7 @@ from app.auth.principal import DEFAULT_TENANT, Role
 from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
-from app.keys.repository import KeyFilter, KeyRepository, KeyRow
+from app.keys.repository import KeyRepository, KeyRow
 from app.keys.rules import check_expiry, check_name, check_origins, check_scopes
 from app.keys.service import KeyRing, create_key, hash_key
 from knowledge.filters import EVERYTHING, Filter
@@ -24,14 +24,8 @@ class KeyManagement:
     """A tenant's keys. `save_use` is a periodic job: a use is never a write of its own."""
 
     def __init__(self, repository: KeyRepository, ring: KeyRing) -> None:
-        self._repository = repository
+        self.repository = repository
         self._ring = ring
-
-    async def load_page(
-        self, tenant: str, wanted: KeyFilter, limit: int, offset: int, sort: str = ""
-    ) -> tuple[list[KeyRow], int]:
-        """See `KeyRepository.load_page`."""
-        return await self._repository.load_page(tenant, wanted, limit, offset, sort)
 
     def has_environment_key(self, tenant: str) -> bool:
         """Whether the tenant has an admin key that is in no list."""
@@ -63,7 +57,7 @@ class KeyManagement:
         _require_customers(role, bound_to)
         ends = _check_expiry(expires_at)
         secret = create_key()
-        key_id = await self._repository.create(tenant, role, name, hash_key(secret), allowed, ends, scopes, bound_to)
+        key_id = await self.repository.create(tenant, role, name, hash_key(secret), allowed, ends, scopes, bound_to)
         self._ring.expire_copy()
         return await self._get(tenant, key_id), secret
 
@@ -81,7 +75,7 @@ class KeyManagement:
         if "bound_to" in given:
             _require_customers(known.role, given["bound_to"])
             values["filter"] = given["bound_to"].stated_fields
-        if not await self._repository.change_key(tenant, key_id, values):
+        if not await self.repository.change_key(tenant, key_id, values):
             raise _build_not_found(key_id)
         self._ring.expire_copy()
         return await self._get(tenant, key_id)
@@ -92,7 +86,7 @@ class KeyManagement:
         grace: for how long the secret before it goes on working. Raises NotFound.
         """
         secret = create_key()
-        if not await self._repository.rotate_key(key_id, hash_key(secret), now() + grace, tenant):
+        if not await self.repository.rotate_key(key_id, hash_key(secret), now() + grace, tenant):
             raise _build_not_found(key_id)
         self._ring.expire_copy()
         return await self._get(tenant, key_id), secret
@@ -103,17 +97,17 @@ class KeyManagement:
         """
         if key_id == own:
             raise Conflict("不能停用正在使用的密钥：请换一个管理员密钥来停用它。", code="key_in_use", id=key_id)
-        if not await self._repository.revoke_key(key_id, tenant):
+        if not await self.repository.revoke_key(key_id, tenant):
             raise _build_not_found(key_id)
         self._ring.expire_copy()
 
     async def save_use(self) -> None:
         """Writes which keys were used, to the minute."""
         if used := self._ring.take_used():
-            await self._repository.mark_used(used, now().replace(second=0, microsecond=0))
+            await self.repository.mark_used(used, now().replace(second=0, microsecond=0))
 
     async def _get(self, tenant: str, key_id: str) -> KeyRow:
-        found = await self._repository.get(tenant, key_id)
+        found = await self.repository.get(tenant, key_id)
         if found is None:
             raise _build_not_found(key_id)
         return found

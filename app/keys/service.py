@@ -9,12 +9,11 @@ import secrets
 import time
 from collections.abc import Callable
 from datetime import datetime
-from typing import Protocol
 
 from app.auth.principal import DEFAULT_TENANT, LOOPBACK, Principal, Role, is_loopback
 from app.db.base import now
 from app.errors import RateLimited, Unauthorized
-from app.keys.repository import KeySnapshot, KeyStamp
+from app.keys.repository import KeyRepository, KeySnapshot
 from app.limits.attempts import Attempts
 from app.limits.types import Rate
 
@@ -41,13 +40,6 @@ def hash_key(key: str) -> str:
     return hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()
 
 
-class StoredKeys(Protocol):
-    """Where keys are kept."""
-
-    async def load_changed(self, since: KeyStamp | None) -> KeySnapshot | None:
-        """Loads all keys that are valid now; None if nothing changed since the stamp."""
-
-
 class KeyRing:
     """Tells whose a key is, from a copy of the stored keys that is `FRESH_SECONDS` old at most.
 
@@ -56,7 +48,7 @@ class KeyRing:
 
     def __init__(
         self,
-        stored: StoredKeys,
+        stored: KeyRepository,
         first_key: str = "",
         clock: Callable[[], float] = time.monotonic,
         attempts: Attempts | None = None,

@@ -61,7 +61,7 @@ async def assign_duty(
     person = await wiring.people.require(tenant, person_id)
     await wiring.desk.teams.require_all(tenant, body.teams)
     member = await wiring.desk.staff.get(tenant, person.login)
-    await wiring.desk.assign(tenant, person.login, body.build_duty(member.name if member else person.name))
+    await wiring.desk.staff.put(tenant, person.login, body.build_duty(member.name if member else person.name))
     return await _build_person(person, request, wiring)
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
 
 from app.auth.principal import Principal, Role
-from app.desk.types import Duty
 
 
 class PersonState(StrEnum):
@@ -50,34 +47,3 @@ class Person:
     def principal(self) -> Principal:
         """What this person may do once signed in."""
         return Principal(self.tenant, frozenset({self.role}), self.id, name=self.name, agent_id=self.login)
-
-
-class DutyRoster(Protocol):
-    """Where the desk keeps who serves what."""
-
-    async def require_teams(self, tenant: str, teams: Sequence[str]) -> None:
-        """Raises NotFound for a team that is not there."""
-
-    async def assign(self, tenant: str, agent_id: str, duty: Duty) -> None:
-        """Describes a member of staff."""
-
-
-class Colleague(Protocol):
-    """A member of staff as the desk shows them."""
-
-    @property
-    def agent_id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def skills(self) -> Sequence[str]: ...
-    @property
-    def teams(self) -> Sequence[str]: ...
-    @property
-    def hours(self) -> Sequence[str]: ...
-    @property
-    def capacity(self) -> int: ...
-    @property
-    def assigned(self) -> int: ...
-    @property
-    def last_seen(self) -> datetime | None: ...

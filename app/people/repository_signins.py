@@ -49,7 +49,7 @@ class SignInRepository:
         """
         moment = now()
         holds = Table.digest == digest, Table.expires_at > moment, Table.seen_at > moment - idle
-        row = await self._database.run_in_reader(lambda connection: connection.execute(_FOUND.where(*holds)).first())
+        row = await self._database.fetch_first(_FOUND.where(*holds))
         if row is None:
             return None
         if row.seen_at < moment - SEEN_EVERY:

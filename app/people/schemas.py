@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, StrictBool, StrictInt
+from pydantic import BaseModel, Field, StrictBool
 
 from app.auth.principal import Role
-from app.desk.schemas import Label, Span
-from app.desk.types import Duty
-from app.http.fields import CLEANED, WHOLE
+from app.desk.schemas import DutyFields, Label
+from app.desk.types import Staff
+from app.http.fields import CLEANED
 from app.http.schemas import RequestBody
-from app.people.person import Colleague, Person, PersonState
+from app.people.person import Person, PersonState
 
 PersonRole = Literal[Role.AGENT, Role.LEAD, Role.ADMIN]
 Login = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.:@-]+$")]
@@ -21,17 +21,8 @@ _SUBJECT = "企业账号：身份提供方令牌里的会员编号（OIDC_MEMBER
 _ROLE = "agent 客服，lead 组长（看报表、排班、转接别人的会话），admin 管理员"
 
 
-class DutyIn(RequestBody):
+class DutyIn(DutyFields, RequestBody):
     """What somebody serves at the desk."""
-
-    teams: list[Label] = Field(default=[], max_length=50, description="客服组的编号")
-    skills: list[Label] = Field(default=[], max_length=50, description="技能；留空表示什么都能接")
-    hours: list[Span] = Field(default=[], max_length=50, description="班次，如 1-5 09:00-18:00；留空为任何时候")
-    capacity: Annotated[StrictInt, Field(ge=0, le=1000), WHOLE] = Field(5, description="同时接待几个会话；0 为不限")
-
-    def build_duty(self, name: str) -> Duty:
-        """Of somebody whom customers and colleagues know by that name."""
-        return Duty(name, tuple(self.skills), tuple(self.teams), tuple(self.hours), self.capacity)
 
 
 class PersonIn(DutyIn):
@@ -74,7 +65,7 @@ class PersonOut(BaseModel):
     current: bool = Field(description="是不是您自己")
 
     @classmethod
-    def from_person(cls, person: Person, colleague: Colleague | None, own: str) -> Self:
+    def from_person(cls, person: Person, colleague: Staff | None, own: str) -> Self:
         """colleague: the person at the desk, None where the desk does not know them; own: the account of who asks."""
         served: dict[str, Any] = {"display_name": person.name, "assigned": 0, "last_seen": None}
         served |= {"teams": [], "skills": [], "hours": [], "capacity": 0}

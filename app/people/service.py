@@ -5,16 +5,20 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.auth.principal import Role
 from app.db.base import now
 from app.desk.types import Duty
 from app.errors import Conflict, NotFound
 from app.keys.service import hash_key
-from app.people.person import DutyRoster, Person
+from app.people.person import Person
 from app.people.repository import PeopleRepository
 from app.people.signins import SignIns
+
+if TYPE_CHECKING:
+    from app.desk.repository_staff import StaffRepository
+    from app.desk.teams import Teams
 
 # How long the link to a first password works.
 INVITATION = timedelta(days=7)
@@ -23,10 +27,11 @@ INVITATION = timedelta(days=7)
 class People:
     """The accounts of all tenants; what they serve is kept by the desk."""
 
-    def __init__(self, repository: PeopleRepository, sign_ins: SignIns, duties: DutyRoster) -> None:
+    def __init__(self, repository: PeopleRepository, sign_ins: SignIns, staff: StaffRepository, teams: Teams) -> None:
         self.repository = repository
         self._sign_ins = sign_ins
-        self._duties = duties
+        self._staff = staff
+        self._teams = teams
 
     async def require(self, tenant: str, person_id: str) -> Person:
         """Raises NotFound."""
@@ -44,14 +49,14 @@ class People:
         NotFound for a team that does not exist.
         """
         login = login.casefold()
-        await self._duties.require_teams(tenant, duty.teams)
+        await self._teams.require_all(tenant, duty.teams)
         invitation, until = _create_invitation()
         values: dict[str, Any] = {"login": login, "name": name, "role": role.value, "subject": subject or None}
         values |= {"invitation": hash_key(invitation), "invited_until": until}
         person_id = await self.repository.create(tenant, values)
         if person_id is None:
             raise Conflict("这个账号名或企业账号已经有人用了。", code="login_taken")
-        await self._duties.assign(tenant, login, duty)
+        await self._staff.put(tenant, login, duty)
         return await self.require(tenant, person_id), invitation, until
 
     async def change(self, tenant: str, person_id: str, given: Mapping[str, Any], own: str) -> Person:

@@ -68,9 +68,7 @@ class ProfileRepository:
 
     async def _load_stored(self, tenant: str) -> TenantProfile:
         wanted = {"tenant": tenant}
-        stored = await self._database.run_in_reader(
-            lambda connection: connection.execute(_STORED, wanted).scalar_one_or_none()
-        )
+        stored = await self._database.fetch_value(_STORED, wanted)
         return self.default if stored is None else build_profile(stored, self.default)
 
 

@@ -33,7 +33,7 @@ class RatingRepository:
 
     async def load_state(self, key: SessionKey) -> RatingState:
         """Whether the customer of a conversation is asked."""
-        return await self._database.run_in_reader(lambda connection: _load_state(connection, key))
+        return await self._database.run_in_reader(_load_state, key)
 
     async def add(self, key: SessionKey, score: int, comment: str) -> bool:
         """Keeps a rating; False where nothing is to be rated, or was rated already."""

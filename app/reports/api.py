@@ -159,7 +159,7 @@ Asked = Annotated[ReportRange, Depends(build_range)]
 @router.get("")
 async def read_report(asked: Asked, wiring: Wiring) -> TeamReportOut:
     """Numbers of the team within a range."""
-    return await _report(asked, wiring)
+    return await _load_report(asked, wiring)
 
 
 @router.get("/conversations")
@@ -184,12 +184,12 @@ async def list_reported(
 @router.get("/export", responses={200: {"content": {CSV: {"schema": {"type": "string"}}}}}, response_class=Response)
 async def export_report(asked: Asked, wiring: Wiring, table: Annotated[Table, Query(description="哪张表")]) -> Response:
     """A table of the report as a CSV file, safe to open in a spreadsheet."""
-    report = await _report(asked, wiring)
+    report = await _load_report(asked, wiring)
     named = {"Content-Disposition": f'attachment; filename="yingda-{table}.csv"'}
     return Response(write_report(table, report.model_dump(mode="json")), media_type=CSV, headers=named)
 
 
-async def _report(asked: ReportRange, wiring: Wiring) -> TeamReportOut:
+async def _load_report(asked: ReportRange, wiring: Wiring) -> TeamReportOut:
     report = await build_report(wiring.reports_of_team, asked)
     names = {member.agent_id: member.name for member in await wiring.desk.staff.list_all(asked.tenant)}
     teams = {team.id: team.name for team in await wiring.desk.teams.list_teams(asked.tenant)}

@@ -63,28 +63,26 @@ class ReportRepository:
 
     async def count_service(self, asked: ReportRange, by: str = "") -> list[Service]:
         """Counts what people did: of everybody, or by `agent_id` or `team`."""
-        return await self._database.run_in_reader(lambda connection: _load_services(connection, asked, by))
+        return await self._database.run_in_reader(_load_services, asked, by)
 
     async def find_median(self, asked: ReportRange, seconds: str) -> float | None:
         """Returns the median of `response_s` or `resolution_s`; None without any."""
         column: ColumnElement[float | None] = getattr(Stay, seconds)
         mine = _match_stays(asked) & column.is_not(None)
 
-        def look(connection: Connection) -> float | None:
+        def read_median(connection: Connection) -> float | None:
             count = connection.execute(select(func.count()).select_from(Stay).where(mine)).scalar_one()
             middle = select(column).where(mine).order_by(column).limit(1).offset((count - 1) // 2)
             return connection.execute(middle).scalar() if count else None
 
-        return await self._database.run_in_reader(look)
+        return await self._database.run_in_reader(read_median)
 
     async def count_conversations(self, asked: ReportRange) -> Conversations:
         """Counts what the bot did."""
-        deflected = case((_turn_is(ANSWERED) & ~_is_with_person(asked), Turn.session_id), else_=null())
-        query = select(func.count(distinct(Turn.session_id)), func.count(distinct(deflected))).where(
-            _match_turns(asked)
-        )
-        row = await self._database.run_in_reader(lambda connection: connection.execute(query).one())
-        return Conversations(row[0], row[1])
+        without_person = case((_turn_is(ANSWERED) & ~_is_with_person(asked), Turn.session_id), else_=null())
+        counts = func.count(distinct(Turn.session_id)), func.count(distinct(without_person))
+        [(total, deflected)] = await self._database.fetch(select(*counts).where(_match_turns(asked)))
+        return Conversations(total, deflected)
 
     async def count_scores(self, asked: ReportRange) -> list[int]:
         """Counts the ratings of 1, 2, 3, 4 and 5."""
@@ -94,24 +92,23 @@ class ReportRepository:
             .where(_match_stays(asked))
             .group_by(Rating.score)
         )
-        rows = await self._database.run_in_reader(lambda connection: connection.execute(query).all())
-        found = {row[0]: row[1] for row in rows}
-        return [found.get(score, 0) for score in range(1, 6)]
+        counts = {row[0]: row[1] for row in await self._database.fetch(query)}
+        return [counts.get(score, 0) for score in range(1, 6)]
 
     async def count_turns(self, asked: ReportRange) -> list[TurnHour]:
         """Turns by hour and outcome."""
 
-        def look(connection: Connection) -> list[TurnHour]:
+        def read_turn_hours(connection: Connection) -> list[TurnHour]:
             hour = _get_hour(connection, Turn.created_at)
             query = select(hour, Turn.outcome, func.count()).where(_match_turns(asked)).group_by(hour, Turn.outcome)
             return [TurnHour(int(row[0]), Outcome(row[1]), row[2]) for row in connection.execute(query)]
 
-        return await self._database.run_in_reader(look)
+        return await self._database.run_in_reader(read_turn_hours)
 
     async def count_waiting(self, asked: ReportRange) -> list[int]:
         """Counts, for each hour of the week, the customers who waited for a person within it."""
 
-        def look(connection: Connection) -> list[int]:
+        def read_waiting(connection: Connection) -> list[int]:
             came, gone = _get_hour(connection, Stay.queued_at), _get_hour(connection, _get_queue_end(asked))
             arrivals, departures = (
                 {int(row[0]): row[1] for row in connection.execute(_count_by_hour(hour, asked))}
@@ -119,12 +116,12 @@ class ReportRepository:
             )
             return _count_waiting(arrivals, departures, asked)
 
-        return await self._database.run_in_reader(look)
+        return await self._database.run_in_reader(read_waiting)
 
     async def count_topics(self, asked: ReportRange) -> list[Topic]:
         """Returns what people asked about most, beside the period of the same length before."""
 
-        def look(connection: Connection) -> list[Topic]:
+        def read_topics(connection: Connection) -> list[Topic]:
             counted = func.count().label("turns")
             query = (
                 select(_NAME, func.max(case((_TITLE.is_(None), 1), else_=0)), counted)
@@ -139,21 +136,21 @@ class ReportRepository:
             before = {row[0]: row[1] for row in connection.execute(earlier)} if names else {}
             return [Topic(row[0], bool(row[1]), row[2], before.get(row[0], 0)) for row in found]
 
-        return await self._database.run_in_reader(look)
+        return await self._database.run_in_reader(read_topics)
 
     async def list_conversations(
         self, asked: ReportRange, wanted: Wanted, limit: int, offset: int
     ) -> tuple[list[ListedConversation], int]:
         """Returns a page of the conversations behind a number, the latest first, and their total number."""
 
-        def look(connection: Connection) -> tuple[list[ListedConversation], int]:
+        def read_page(connection: Connection) -> tuple[list[ListedConversation], int]:
             of_turns = wanted.measure in OF_TURNS
-            query = _turn_list(asked, wanted) if of_turns else _select_stays(connection, asked, wanted)
+            query = _select_conversations(asked, wanted) if of_turns else _select_stays(connection, asked, wanted)
             total = connection.execute(select(func.count()).select_from(query.order_by(None).subquery())).scalar_one()
             rows = connection.execute(query.limit(limit).offset(offset))
             return [ListedConversation(*row) for row in rows], total
 
-        return await self._database.run_in_reader(look)
+        return await self._database.run_in_reader(read_page)
 
 
 def _load_services(connection: Connection, asked: ReportRange, by: str) -> list[Service]:
@@ -298,7 +295,7 @@ def _select_stays(connection: Connection, asked: ReportRange, wanted: Wanted) ->
     )
 
 
-def _turn_list(asked: ReportRange, wanted: Wanted) -> Select[*tuple[Any, ...]]:
+def _select_conversations(asked: ReportRange, wanted: Wanted) -> Select[*tuple[Any, ...]]:
     conditions: Mapping[Measure, ColumnElement[bool]] = {
         Measure.DEFLECTED: _turn_is(ANSWERED) & ~_is_with_person(asked),
         Measure.ANSWERED: _turn_is(ANSWERED),

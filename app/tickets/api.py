@@ -124,7 +124,7 @@ async def list_tickets(
     offset: Offset = 0,
 ) -> TicketPage:
     """The tickets that are left open first, the most urgent of them first, or in another order."""
-    rows, total = await wiring.tickets.load_page(tenant, wanted, limit, offset, sort)
+    rows, total = await wiring.tickets.repository.load_page(tenant, wanted, limit, offset, sort)
     return TicketPage(tickets=[TicketOut.from_row(row) for row in rows], total=total)
 
 
@@ -133,7 +133,7 @@ async def export_tickets(
     tenant: StaffTenant, wiring: Wiring, wanted: Wanted, sort: Sort = TicketOrder.URGENCY
 ) -> Response:
     """The same tickets as a CSV file, the first 10,000."""
-    rows, _ = await wiring.tickets.load_page(tenant, wanted, MAX_ROWS, order=sort)
+    rows, _ = await wiring.tickets.repository.load_page(tenant, wanted, MAX_ROWS, order=sort)
     people = {one.id: one.name for one in await wiring.assignees.list_people(tenant)}
     teams = {one.id: one.name for one in await wiring.assignees.list_teams(tenant)}
     written = await asyncio.to_thread(lambda: write_tickets(map(TicketOut.from_row, rows), people, teams))

@@ -2,60 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from app.errors import NotFound
 
-
-class Colleague(Protocol):
-    """A member of staff at the desk."""
-
-    @property
-    def agent_id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-
-
-class Account(Protocol):
-    """A colleague's account."""
-
-    @property
-    def login(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def disabled(self) -> bool: ...
-
-
-class Team(Protocol):
-    """Colleagues who serve together."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-
-
-class Staff(Protocol):
-    """Everybody who ever served at the desk."""
-
-    async def list_all(self, tenant: str) -> Sequence[Colleague]: ...
-
-
-class Accounts(Protocol):
-    """All accounts."""
-
-    async def list_people(self, tenant: str) -> Sequence[Account]: ...
-
-
-class Teams(Protocol):
-    """All teams."""
-
-    async def list_teams(self, tenant: str) -> Sequence[Team]: ...
-    async def require_all(self, tenant: str, team_ids: Sequence[str]) -> None:
-        """Raises NotFound for one that is not there."""
+if TYPE_CHECKING:
+    from app.desk.repository_staff import StaffRepository
+    from app.desk.teams import Teams
+    from app.people.repository import PeopleRepository
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +24,7 @@ class Assignee:
 class Assignees:
     """The assignees of all tenants."""
 
-    def __init__(self, staff: Staff, accounts: Accounts, teams: Teams) -> None:
+    def __init__(self, staff: StaffRepository, accounts: PeopleRepository, teams: Teams) -> None:
         self._staff = staff
         self._accounts = accounts
         self._teams = teams

@@ -30,7 +30,7 @@ class CustomerTickets:
         """See `Tickets.find_tickets`."""
         return [
             _build_customer_ticket(row, note)
-            for row, note in await self._service.list_owned(self._tenant, owner, number)
+            for row, note in await self._service.repository.list_owned(self._tenant, owner, number)
         ]
 
     async def add(self, owner: TicketOwner, number: str, text: str) -> CustomerTicket | None:

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -48,7 +48,9 @@ class TicketOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TicketRow:
-    """A ticket as it is stored; see the table."""
+    """A ticket as it is stored, see the table. Its clock stands still while it waits for the customer, and stops when
+    it is resolved.
+    """
 
     number: str
     origin: TicketOrigin
@@ -70,6 +72,25 @@ class TicketRow:
     resolved_at: datetime | None
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def is_paused(self) -> bool:
+        return self.waiting_since is not None
+
+    def compute_remaining(self, moment: datetime) -> timedelta:
+        """Returns the time left to resolve it; negative once it is over."""
+        return self.resolve_by - (self.resolved_at or self.waiting_since or moment)
+
+    def is_response_breached(self, moment: datetime) -> bool:
+        """Whether the first response came after `respond_by`, or is missing after it at this moment.
+
+        A ticket that is resolved or waits for the customer counts as answered at that time.
+        """
+        return (self.responded_at or self.resolved_at or self.waiting_since or moment) > self.respond_by
+
+    def is_breached(self, moment: datetime) -> bool:
+        """Whether the ticket was resolved after `resolve_by`, or is unresolved after it at this moment."""
+        return self.compute_remaining(moment) < timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)

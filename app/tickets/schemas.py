@@ -13,7 +13,6 @@ from app.db.base import now
 from app.http.fields import CLEANED, WHOLE
 from app.http.schemas import RequestBody, ResponseBody
 from app.tickets.repository import TicketOrigin, TicketRow
-from app.tickets.sla import TicketClock
 
 Subject = Annotated[str, CLEANED, Field(min_length=1, max_length=100)]
 Body = Annotated[str, CLEANED, Field(max_length=5000)]
@@ -96,7 +95,7 @@ class TicketBulkIn(RequestBody):
         return self
 
 
-class SlaOut(BaseModel):
+class SlaOut(ResponseBody):
     """The clock of a ticket at this moment."""
 
     respond_by: datetime
@@ -131,7 +130,15 @@ class TicketOut(ResponseBody):
 
     @classmethod
     def from_row(cls, ticket: TicketRow) -> Self:
-        return cls.build_from(ticket, sla=_build_sla(ticket))
+        moment = now()
+        sla = SlaOut.build_from(
+            ticket,
+            paused=ticket.is_paused,
+            remaining_s=round(ticket.compute_remaining(moment).total_seconds()),
+            response_breached=ticket.is_response_breached(moment),
+            breached=ticket.is_breached(moment),
+        )
+        return cls.build_from(ticket, sla=sla)
 
 
 class TicketEventOut(ResponseBody):
@@ -187,19 +194,3 @@ class AssigneeList(BaseModel):
 
     people: list[AssigneeOut]
     teams: list[AssigneeOut]
-
-
-def _build_sla(ticket: TicketRow) -> SlaOut:
-    clock = TicketClock(
-        ticket.respond_by, ticket.resolve_by, ticket.responded_at, ticket.waiting_since, ticket.resolved_at
-    )
-    moment = now()
-    return SlaOut(
-        respond_by=clock.respond_by,
-        resolve_by=clock.resolve_by,
-        responded_at=clock.responded_at,
-        paused=clock.is_paused,
-        remaining_s=round(clock.compute_remaining(moment).total_seconds()),
-        response_breached=clock.is_response_breached(moment),
-        breached=clock.is_breached(moment),
-    )

@@ -20,8 +20,6 @@ from app.tickets.repository import (
     OpeningHook,
     TicketChange,
     TicketEventRow,
-    TicketFilter,
-    TicketOrder,
     TicketOrigin,
     TicketRepository,
     TicketRow,
@@ -46,7 +44,7 @@ class TicketService:
         on_open: Callable[[], None] = lambda: None,
         clock: Callable[[], datetime] = now,
     ) -> None:
-        self._repository = repository
+        self.repository = repository
         self._levels = levels
         self._on_open = on_open
         self._clock = clock
@@ -81,7 +79,7 @@ class TicketService:
             The ticket, or the open one of the same conversation and subject; and whether it is new.
         """
         ticket = self._build_ticket(owner, new, actor, verified=verified)
-        opened = await self._repository.open_ticket(tenant, ticket, NewEvent("created", actor, public=True), hook)
+        opened = await self.repository.open_ticket(tenant, ticket, NewEvent("created", actor, public=True), hook)
         self._on_open()
         return opened
 
@@ -118,25 +116,10 @@ class TicketService:
 
     async def get_ticket(self, tenant: str, number: str) -> tuple[TicketRow, list[TicketEventRow]]:
         """Returns a ticket with its history. Raises NotFound."""
-        ticket = await self._repository.get_ticket(tenant, number)
+        ticket = await self.repository.get_ticket(tenant, number)
         if ticket is None:
             raise _build_unknown_error(number)
-        return ticket, await self._repository.list_events(tenant, number)
-
-    async def load_page(
-        self,
-        tenant: str,
-        wanted: TicketFilter,
-        limit: int,
-        offset: int = 0,
-        order: TicketOrder = TicketOrder.URGENCY,
-    ) -> tuple[list[TicketRow], int]:
-        """See `TicketRepository.load_page`."""
-        return await self._repository.load_page(tenant, wanted, limit, offset, order)
-
-    async def list_owned(self, tenant: str, owner: TicketOwner, number: str = "") -> list[tuple[TicketRow, str]]:
-        """See `TicketRepository.list_owned`."""
-        return await self._repository.list_owned(tenant, owner, number)
+        return ticket, await self.repository.list_events(tenant, number)
 
     async def move_ticket(
         self, tenant: str, number: str, to: TicketState, actor: str, note: str = "", version: int | None = None
@@ -201,7 +184,7 @@ class TicketService:
             after = apply_customer_comment(ticket, self._clock(), self._levels)
             return after, NewEvent("comment", CUSTOMER, text, public=True)
 
-        return await self._repository.change_ticket(tenant, number, work, owner)
+        return await self.repository.change_ticket(tenant, number, work, owner)
 
     async def urge_ticket(self, tenant: str, owner: TicketOwner, number: str) -> TicketRow | None:
         """Raises the priority of a ticket by a step, never to urgent, as its customer asks; None when it is not the
@@ -212,7 +195,7 @@ class TicketService:
             sooner = _SOONER.get(ticket.priority, ticket.priority)
             return self._change_priority(ticket, sooner), NewEvent("urged", CUSTOMER, public=True)
 
-        return await self._repository.change_ticket(tenant, number, work, owner)
+        return await self.repository.change_ticket(tenant, number, work, owner)
 
     async def close_ticket(self, tenant: str, owner: TicketOwner, number: str) -> TicketRow | None:
         """Closes a ticket as its customer asks; None when it is not the owner's. Raises Conflict when it is closed."""
@@ -221,7 +204,7 @@ class TicketService:
             after = move_to_state(ticket, TicketState.CLOSED, self._clock(), self._levels)
             return after, NewEvent("transition", CUSTOMER, public=True)
 
-        return await self._repository.change_ticket(tenant, number, work, owner)
+        return await self.repository.change_ticket(tenant, number, work, owner)
 
     def _change_priority(self, ticket: TicketRow, priority: Priority) -> TicketRow:
         """Changes the priority; the deadlines move by the difference of the levels, so waiting still does not count."""
@@ -234,7 +217,7 @@ class TicketService:
         )
 
     async def _change_ticket(self, tenant: str, number: str, work: TicketChange) -> TicketRow:
-        ticket = await self._repository.change_ticket(tenant, number, work)
+        ticket = await self.repository.change_ticket(tenant, number, work)
         if ticket is None:
             raise _build_unknown_error(number)
         return ticket

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from agents.types import Outcome
 from app.attachments.schemas import AttachmentOut
 from app.conversations.schemas import ButtonOut, RelatedOut, SourceOut
-from app.desk.schemas import HandoffOut, build_handoff
+from app.desk.schemas import HandoffOut
 from app.desk.types import Event, Sender
 from app.http.deps import HolderTenant, read_proof
 from app.http.fields import SessionId
@@ -80,7 +80,7 @@ async def read_history(
     proof = await read_proof(request)
     return ConversationSeen(
         session_id=session_id,
-        handoff=build_handoff(await wiring.desk.queue.get_state(session)),
+        handoff=HandoffOut.model_validate(await wiring.desk.queue.get_state(session)),
         last_seq=session.messages if session else 0,
         entries=[entry for item in page.items for entry in _build_entries(item, proof)],
         previous=str(page.previous) if page.previous else None,

@@ -22,9 +22,7 @@ class WidgetRepository:
     async def read_look(self, tenant: str) -> dict[str, Any]:
         """Returns the look of a tenant; empty if none was saved."""
         wanted = {"tenant": tenant}
-        stored = await self._database.run_in_reader(
-            lambda connection: connection.execute(_STORED_LOOK, wanted).scalar_one_or_none()
-        )
+        stored = await self._database.fetch_value(_STORED_LOOK, wanted)
         return stored or {}
 
     async def write_look(self, tenant: str, look: dict[str, Any]) -> None:

@@ -7,26 +7,20 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from agents.language import is_reply_english
-from agents.types import Question
-from agents.understanding.utterance import Utterance
-from agents.wording.catalogue import say
 from app.channels.base import Channel, ChannelParts
 from app.channels.client import PlatformClient
 from app.channels.dispatcher import Dispatcher, TurnServices
-from app.channels.errors import PlatformRefused
 from app.channels.registry import CHANNELS
 from app.channels.repository import ChannelRepository
 from app.channels.repository_desk import UnseenMessageRepository
 from app.channels.repository_members import MemberRepository
 from app.channels.sender import ReplyWorker
-from app.channels.service import ChannelService, ChannelWorkers, OpenedChannel
+from app.channels.service import ChannelService, OpenedChannel
+from app.channels.staff_files import StaffFiles
 from app.channels.tokens import TokenCache
-from app.channels.types import MediaFile, OutgoingFile, StoredMessage
+from app.channels.types import MediaFile, StoredMessage
 from app.channels.worker import MessageWorker
 from app.desk.openings import HANDED_OVER_NOTICE
-from app.errors import NotFound
-from app.types import SessionKey
 from knowledge.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
@@ -70,7 +64,7 @@ def build_channel_service(
         UnseenMessageRepository(database),
         channels,
         counters,
-        StaffAttachments(attachments, profiles),
+        StaffFiles(attachments, profiles),
         settings.channel_max_attempts,
         [HANDED_OVER_NOTICE],
     )
@@ -95,27 +89,7 @@ def build_channel_service(
         settings.attachment_max_bytes,
     )
     messages = MessageWorker(repository, Dispatcher(services), channels, replies.wake)
-    return ChannelService(opened, repository, ChannelWorkers(messages, replies), client, MemberRepository(database))
-
-
-class StaffAttachments:
-    """What staff sends to customers on channels; see `StaffFiles`."""
-
-    def __init__(self, attachments: AttachmentService, profiles: ProfileRepository) -> None:
-        self._attachments, self._profiles = attachments, profiles
-
-    async def read_file(self, key: SessionKey, id: str) -> OutgoingFile:
-        """See `StaffFiles`."""
-        try:
-            found, content = await self._attachments.read_file(key, id)
-        except NotFound as error:
-            raise PlatformRefused("the file was deleted before it was sent") from error
-        return OutgoingFile(key.session_id, id, found.name, found.media_type, content)
-
-    async def build_unsent_notice(self, tenant: str, said: str, name: str) -> str:
-        """See `StaffFiles`."""
-        english = is_reply_english(Question(Utterance(said)), await self._profiles.get(tenant))
-        return say("channel_file_unsent", english, name=name)
+    return ChannelService(opened, repository, messages, replies, client, MemberRepository(database))
 
 
 def open_channel(account: ChannelAccount, client: PlatformClient, tokens: TokenCache) -> Channel:

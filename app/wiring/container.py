@@ -220,7 +220,7 @@ class Container:
             self.contacts,
             self.outbox.wake,
         )
-        self.people = People(self._colleagues, self.sign_ins, self.desk)
+        self.people = People(self._colleagues, self.sign_ins, self.desk.staff, self.desk.teams)
         self.assignees = Assignees(self.desk.staff, self._colleagues, self.desk.teams)
         self.desk_relay = open_relay(self.desk.signals, self.redis)
 

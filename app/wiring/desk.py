@@ -11,6 +11,7 @@ from app.contacts.repository import merge_into_member
 from app.contacts.service import Contacts
 from app.conversations import repository_holders
 from app.conversations.repository import ConversationRepository
+from app.conversations.rules import LIFETIME
 from app.db.engine import Database
 from app.desk.feed import Feed
 from app.desk.gate import DeskGate
@@ -73,13 +74,15 @@ def _record_note(connection: Connection, key: SessionKey, note: DeskNote) -> Non
     repository_texts.add_text(connection, key, repository_texts.NOTE, note.id, note.content)
 
 
-PARTNERS = Partners(
-    lock=repository_holders.lock_conversation,
-    member=partial(repository_holders.settle_member, proved=prove_member),
-    served=repository_desk.resolve_desk_tickets,
-    said=_record_message,
-    noted=_record_note,
-)
+def build_partners(lifetime: timedelta = LIFETIME) -> Partners:
+    """Builds what other features do in a transaction of the desk. lifetime: of a session's secret."""
+    return Partners(
+        lock=repository_holders.lock_conversation,
+        member=partial(repository_holders.settle_member, lifetime=lifetime, proved=prove_member),
+        served=repository_desk.resolve_desk_tickets,
+        said=_record_message,
+        noted=_record_note,
+    )
 
 
 def build_human_desk(
@@ -98,7 +101,8 @@ def build_human_desk(
     feed, reads = Feed(sessions, answering=answering), ReadRepository(database)
     queue = Queue(sessions, staff, profiles)
     openings = Openings(queue, conversations, tickets, limits, answering=answering)
-    service = Desk(database, feed, openings, PARTNERS, on_commit, timedelta(hours=settings.session_token_hours))
+    partners = build_partners(timedelta(hours=settings.session_token_hours))
+    service = Desk(database, feed, openings, partners, on_commit)
     shared = database.engine.dialect.name != "sqlite"
     watch = Watch(
         service,

@@ -20,7 +20,7 @@ from app.traces import repository as traces
 from app.turns.types import NewTurn, TurnNotKept
 from app.types import SessionKey
 from app.webhooks import repository_messages
-from app.wiring.desk import PARTNERS, prove_member
+from app.wiring.desk import build_partners, prove_member
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -48,6 +48,7 @@ def build_turn_log(
     `app.desk.states.is_silent`. prompt_text: gives what a version of a prompt says, by name and version; without it
     none is kept.
     """
+    partners = build_partners(lifetime)
 
     def write(connection: Connection, turns: Sequence[NewTurn]) -> Changed:
         repository.append_turns(connection, turns)
@@ -66,7 +67,7 @@ def build_turn_log(
         if lost := requests.settle(connection, receipts.values()):
             raise TurnNotKept({name: build_taken_over() for name, receipt in receipts.items() if receipt in lost})
         outbox.add(connection, after(turns))
-        return follow(connection, turns, PARTNERS, answering=answering)
+        return follow(connection, turns, partners, answering=answering)
 
     def notify_kept(changed: Changed) -> None:
         on_commit()

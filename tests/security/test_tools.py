@@ -104,7 +104,7 @@ async def test_a_model_that_calls_everything_gets_nothing_more_than_the_customer
             assert "HTTP" not in str(told.body["outcome"]), calls[0]
             handoff = told.answer.handoff if told.answer else None
             assert handoff is None or handoff.priority == 0, calls[0]
-        _, tickets = await container.tickets.load_page(DEFAULT_TENANT, TicketFilter(), 1, 0)
+        _, tickets = await container.tickets.repository.load_page(DEFAULT_TENANT, TicketFilter(), 1, 0)
         assert tickets == 0  # nobody said yes to one
         _assert_offered_to_nobody_known(model)
 

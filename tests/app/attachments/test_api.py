@@ -43,7 +43,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Served]:
 
 async def caller(server: Served, role: Role, tenant: str = "default") -> httpx.AsyncClient:
     key = create_key()
-    await server.container.key_management._repository.create(tenant, role, "test", hash_key(key))
+    await server.container.key_management.repository.create(tenant, role, "test", hash_key(key))
     server.container.keys.expire_copy()
     return httpx.AsyncClient(base_url=server.address, headers={"X-API-Key": key}, timeout=60)
 

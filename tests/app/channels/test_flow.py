@@ -74,10 +74,10 @@ async def test_a_message_that_nobody_signed_is_kept_nowhere(tmp_path: Path) -> N
 
 async def test_messages_of_a_conversation_are_answered_in_the_order_they_were_sent(tmp_path: Path) -> None:
     async with simulated() as platform, product(tmp_path, platform) as (one, http):
-        await one.container.channels._workers.messages.close()
+        await one.container.channels._messages.close()
         for number in (3, 1, 2):
             await say(http, f"第 {number} 句", f"m{number}", sent_at=f"2026-03-02T08:00:0{number}Z")
-        one.container.channels._workers.messages.start()
+        one.container.channels._messages.start()
         calls = await platform.wait(HOOK, 3)
         assert [call.body["in_reply_to"] for call in calls] == [hash_platform_id(f"m{number}") for number in (1, 2, 3)]
 
@@ -177,7 +177,7 @@ async def test_a_turn_that_fails_is_had_later_and_at_last_apologised_for(
 async def test_a_restart_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
     async with simulated() as platform:
         async with product(tmp_path, platform) as (one, http):
-            await one.container.channels._workers.replies.close()
+            await one.container.channels._replies.close()
             await say(http, "你好")
             async with asyncio.timeout(30):
                 while not (await http.get("/api/v1/channels/shop/replies")).json()["total"]:  # noqa: ASYNC110

@@ -239,10 +239,12 @@ async def test_the_queue_goes_by_priority_and_then_by_age(http: httpx.AsyncClien
 
     def request(connection: Any, session: str, priority: int) -> Any:
         from app.desk import moves
-        from app.wiring.desk import PARTNERS
+        from app.wiring.desk import build_partners
 
         about = {"user_id": "", "channel": ""}
-        return moves.request_person(connection, key(session, "default"), opening(priority=priority), about, PARTNERS)
+        return moves.request_person(
+            connection, key(session, "default"), opening(priority=priority), about, build_partners()
+        )
 
     database = app.state.container.base.database
     for session, priority in (("old", 0), ("angry", 2), ("new", 0), ("leaving", 1)):

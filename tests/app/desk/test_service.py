@@ -7,7 +7,7 @@ import pytest
 from agents.understanding.utterance import Utterance
 from app.db.engine import Database
 from app.desk.human_desk import HumanDesk
-from app.desk.types import Actor, DeskMessage, Event, Sender, State
+from app.desk.types import Actor, DeskMessage, Duty, Event, Sender, State
 from app.errors import Conflict, NotFound
 from app.tickets.repository import TicketFilter, TicketRepository
 from app.transcripts.repository import TranscriptRepository
@@ -39,7 +39,7 @@ async def test_of_fifty_who_accept_at_once_exactly_one_wins(database: Database, 
 
 
 async def test_one_person_cannot_take_two_sessions_for_the_last_place(desk: HumanDesk) -> None:
-    await desk.staff.put(TENANT, "amy", "小艾", [], 2)
+    await desk.staff.put(TENANT, "amy", Duty("小艾", capacity=2))
     for number in range(8):
         await queued(desk, f"s{number}")
     tries = [desk.service.accept_session(key(f"s{number}"), "amy") for number in range(8)]
@@ -64,8 +64,8 @@ async def test_a_deleted_conversation_leaves_nothing_at_the_desk_and_the_bot_ans
 
 
 async def test_a_session_that_wants_a_skill_goes_to_somebody_who_has_it(desk: HumanDesk) -> None:
-    await desk.staff.put(TENANT, "amy", "小艾", ["物流"], 5)
-    await desk.staff.put(TENANT, "bob", "小博", ["发票"], 5)
+    await desk.staff.put(TENANT, "amy", Duty("小艾", skills=("物流",)))
+    await desk.staff.put(TENANT, "bob", Duty("小博", skills=("发票",)))
     await queued(desk, skill="发票")
     with pytest.raises(Conflict) as error:
         await desk.service.accept_session(key(), "amy")
@@ -131,7 +131,7 @@ async def test_only_the_person_who_has_the_session_speaks_and_ends_it(desk: Huma
 
 
 async def test_whoever_has_a_session_may_accept_it_again_and_nobody_else(desk: HumanDesk) -> None:
-    await desk.staff.put(TENANT, "amy", "小艾", [], 1)
+    await desk.staff.put(TENANT, "amy", Duty("小艾", capacity=1))
     session = await assigned(desk)
     messages = await said(desk)
     assert await desk.service.accept_session(key(), "amy") == session
@@ -144,7 +144,7 @@ async def test_a_transfer_keeps_the_session_with_somebody(desk: HumanDesk) -> No
     await assigned(desk)
     with pytest.raises(NotFound):
         await desk.service.transfer_session(key(), by="amy", to="nobody")
-    await desk.staff.put(TENANT, "bob", "小博", [], 1)
+    await desk.staff.put(TENANT, "bob", Duty("小博", capacity=1))
     moved = await desk.service.transfer_session(key(), by="amy", to="bob", note="客户要开专票")
     assert (moved.state, moved.agent_id) == (State.ASSIGNED, "bob")
     with pytest.raises(Conflict):

@@ -13,7 +13,7 @@ from app.db.engine import Database
 from app.desk.human_desk import HumanDesk
 from app.desk.queue_notices import build_left_notice
 from app.desk.tables import DeskSessionRow, DeskStaff
-from app.desk.types import Sender, State
+from app.desk.types import Duty, Sender, State
 from app.errors import Conflict, NotFound
 from app.profiles.repository import ProfileRepository
 from app.retrieval import build_default_profile
@@ -133,7 +133,7 @@ async def test_who_waits_when_the_last_person_left_gets_a_ticket_once(database: 
 async def test_who_needs_a_skill_that_nobody_on_duty_has_is_told_so_and_gets_a_ticket(
     database: Database, desk: HumanDesk
 ) -> None:
-    await desk.staff.put(TENANT, "amy", "小艾", ["物流"], 5)
+    await desk.staff.put(TENANT, "amy", Duty("小艾", skills=("物流",)))
     await desk.staff.mark_seen(TENANT, "amy")
     session = await queued(desk, skill="发票")
     state = await desk.queue.get_state(session)

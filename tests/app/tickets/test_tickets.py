@@ -16,7 +16,7 @@ from app.settings import Settings
 from app.tickets.customers import CustomerTickets
 from app.tickets.repository import BOT, TicketFilter, TicketOrder, TicketRepository, TicketRow
 from app.tickets.service import TicketService
-from app.tickets.sla import TicketClock, build_service_levels
+from app.tickets.sla import build_service_levels
 from app.tickets.states import ERASED_SUBJECT
 from app.transcripts.repository import TranscriptRepository
 from app.wiring.erasure import forget_conversations
@@ -81,7 +81,7 @@ async def test_other_subjects_conversations_and_tenants_have_tickets_of_their_ow
     wanted = [("t", "s", "空调"), ("t", "s", "洗衣机"), ("t", "s2", "空调"), ("u", "s", "空调")]
     tickets = [await open_ticket(service, tenant, session, "", subject, "") for tenant, session, subject in wanted]
     assert len({ticket.number for ticket in tickets}) == 4
-    assert (await service.load_page("u", TicketFilter(), 10, 0))[1] == 1
+    assert (await service.repository.load_page("u", TicketFilter(), 10, 0))[1] == 1
     with pytest.raises(NotFound):
         await service.get_ticket("u", tickets[0].number)
 
@@ -100,16 +100,14 @@ async def test_the_clock_stands_still_while_the_customer_is_waited_for(service: 
     time.go(1)
     waiting = await service.move_ticket("t", ticket.number, TicketState.WAITING, "小王", "请提供型号")
     time.go(48)
-    assert _clock(waiting).compute_remaining(time.now) == timedelta(hours=3) and not _clock(waiting).is_breached(
-        time.now
-    )
+    assert waiting.compute_remaining(time.now) == timedelta(hours=3) and not waiting.is_breached(time.now)
     going = await service.add_customer_comment("t", TicketOwner("s"), ticket.number, "型号 YS-A1")
     assert going is not None and going.state is TicketState.IN_PROGRESS
     assert going.resolve_by == START + timedelta(hours=52)
     time.go(2)
     done = await service.move_ticket("t", ticket.number, TicketState.RESOLVED, "小王")
     time.go(100)
-    assert _clock(done).compute_remaining(time.now) == timedelta(hours=1)
+    assert done.compute_remaining(time.now) == timedelta(hours=1)
 
 
 async def test_the_first_response_is_the_first_public_word_of_staff(service: TicketService, time: Time) -> None:
@@ -120,7 +118,7 @@ async def test_the_first_response_is_the_first_public_word_of_staff(service: Tic
     time.go(0.5)
     after = await service.add_comment("t", ticket.number, "小王", "师傅明天上门", public=True)
     assert after.responded_at == START + timedelta(hours=1)
-    assert _clock(after).is_response_breached(time.now)
+    assert after.is_response_breached(time.now)
 
 
 async def test_urging_makes_a_ticket_more_urgent_by_a_step_and_never_urgent(service: TicketService) -> None:
@@ -255,11 +253,11 @@ async def test_lists_show_what_is_most_urgent_first_and_what_is_overdue(service:
     await service.move_ticket("t", waiting.number, TicketState.WAITING, "小王")
     await service.move_ticket("t", done.number, TicketState.RESOLVED, "小王")
     time.go(5)
-    rows, total = await service.load_page("t", TicketFilter(), 10, 0)
+    rows, total = await service.repository.load_page("t", TicketFilter(), 10, 0)
     assert ([row.number for row in rows][2:], total) == ([low.number, done.number], 4)
-    rows, _ = await service.load_page("t", TicketFilter(states=(TicketState.OPEN,)), 10, 0)
+    rows, _ = await service.repository.load_page("t", TicketFilter(states=(TicketState.OPEN,)), 10, 0)
     assert [row.number for row in rows] == [urgent.number, low.number]
-    overdue, _ = await service.load_page("t", TicketFilter(overdue=True), 10, 0)
+    overdue, _ = await service.repository.load_page("t", TicketFilter(overdue=True), 10, 0)
     assert [row.number for row in overdue] == [urgent.number, low.number]  # by the real clock START is long ago
 
 
@@ -291,7 +289,7 @@ async def test_lists_are_narrowed_and_ordered_as_asked(service: TicketService, t
         TicketOrder.UPDATED: [quick, slow, done],
     }
     for order, expected in orders.items():
-        rows, _ = await service.load_page("t", TicketFilter(), 10, order=order)
+        rows, _ = await service.repository.load_page("t", TicketFilter(), 10, order=order)
         assert [row.number for row in rows] == [row.number for row in expected], order
     wanted = {
         TicketFilter(category=Category.SAFETY): [quick],
@@ -301,11 +299,7 @@ async def test_lists_are_narrowed_and_ordered_as_asked(service: TicketService, t
         TicketFilter(text="conversation-3"): [done],
     }
     for narrowed, expected in wanted.items():
-        rows, total = await service.load_page("t", narrowed, 10)
+        rows, total = await service.repository.load_page("t", narrowed, 10)
         assert [row.number for row in rows] == [row.number for row in expected], narrowed
         assert total == len(expected)
-    assert await service.load_page("u", TicketFilter(assignee="amy"), 10) == ([], 0)
-
-
-def _clock(row: object) -> TicketClock:
-    return TicketClock(**{name: getattr(row, name) for name in TicketClock.__dataclass_fields__})
+    assert await service.repository.load_page("u", TicketFilter(assignee="amy"), 10) == ([], 0)

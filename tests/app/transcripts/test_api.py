@@ -18,6 +18,7 @@ from app.contacts.repository import ContactRepository
 from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.engine import Database
 from app.db.migrate import upgrade_schema
+from app.desk.types import Duty
 from app.http.error_handlers import install_error_handlers
 from app.transcripts.api import router
 from app.transcripts.repository import TranscriptRepository
@@ -166,7 +167,7 @@ async def test_a_whole_transcript_tells_who_said_what_and_what_happened(
     client: httpx.AsyncClient, database: Database
 ) -> None:
     desk, key = desk_over(database), SessionKey("t", "first")
-    await desk.staff.put("t", "amy", "小艾", [], 5)
+    await desk.staff.put("t", "amy", Duty("小艾"))
     await desk.service.request_person(key)
     await desk.service.accept_session(key, "amy")
     await desk.service.send_message(key, "您好，已为您补发")
