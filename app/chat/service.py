@@ -93,7 +93,7 @@ class ChatService:
 
     async def _run_turn(self, message: Message, turn: _Turn, send: SendEvent) -> None:
         async with self._limits.open_turn(message.tenant, message.sender, message.text) as turn.within_limits:
-            with self._metrics.turn(message.tenant), turn.record_span():
+            with self._metrics.track_turn(message.tenant), turn.record_span():
                 with turn.span.start_child("guard"):
                     checked = self._check_message(message)
                 turn.account.record_step("guard")

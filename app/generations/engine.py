@@ -60,8 +60,8 @@ class Generation:
         return self.engine.learning
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Keeps the generation open for as long as the block lasts."""
+    def hold_turn(self) -> Iterator[None]:
+        """Holds the generation for a turn: it is not closed as long as the block lasts."""
         self._turns += 1
         self._free.clear()
         try:

@@ -98,7 +98,7 @@ class _JudgedEntries:
         results: list[StoredEntry | Refusal] = []
         moment = now()
         for entry in entries:
-            refusal = standing.take(entry)
+            refusal = standing.admit_entry(entry)
             before = known.get(build_key(entry))
             if refusal is None and (before is None or before.entry != entry):
                 known[build_key(entry)] = before = StoredEntry(create_id(), entry, moment)

@@ -14,11 +14,11 @@ from .builders import (
     FAQS,
     GAPS,
     TICKETS,
+    add_given,
     build_chat,
     build_ticket,
     build_upload,
     join_path,
-    noted,
 )
 from .calls import Call, client_headers, delay_before_retry, read_error, read_event_error
 from .errors import ApiError, ConnectionFailed
@@ -152,13 +152,14 @@ class AsyncClient:
     ) -> None:
         """rating: `up` or `down`."""
         path = join_path(CONVERSATIONS, session_id, "messages", message_id, "feedback")
-        await self._answer(_shown(Call("PUT", path, body=noted({"rating": rating}, reason=reason)), proved))
+        await self._answer(_shown(Call("PUT", path, body=add_given({"rating": rating}, reason=reason)), proved))
 
     async def request_handoff(
         self, session_id: str, *, skill: str = "", user_id: str = "", **proved: Unpack[Proved]
     ) -> HandoffStarted:
         """Calls a person for a conversation, which may begin with it."""
-        call = Call("POST", join_path(CONVERSATIONS, session_id, "handoff"), noted({}, skill=skill, user_id=user_id))
+        body = add_given({}, skill=skill, user_id=user_id)
+        call = Call("POST", join_path(CONVERSATIONS, session_id, "handoff"), body)
         return await self._send(_shown(call, proved), HandoffStarted)
 
     async def read_handoff(self, session_id: str, **proved: Unpack[Proved]) -> HandoffOut:
@@ -268,7 +269,7 @@ class AsyncClient:
         return await self._move_gap(gap_id, "dismiss", note)
 
     async def _move_gap(self, gap_id: str, step: str, note: str) -> GapDetailOut:
-        call = Call("POST", join_path(GAPS, gap_id, step), body=noted({}, note=note))
+        call = Call("POST", join_path(GAPS, gap_id, step), body=add_given({}, note=note))
         return await self._send(call, GapDetailOut)
 
     # Tickets
@@ -294,7 +295,7 @@ class AsyncClient:
 
     async def move_ticket(self, number: str, to: TicketState, *, note: str = "", author: str = "staff") -> TicketOut:
         """To another state."""
-        body = noted({"to": to, "author": author}, note=note)
+        body = add_given({"to": to, "author": author}, note=note)
         return await self._send(Call("POST", join_path(TICKETS, number, "transitions"), body=body), TicketOut)
 
     # Any

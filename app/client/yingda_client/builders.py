@@ -44,8 +44,8 @@ def build_upload(files: Sequence[Upload], wait: float | None, key: str, options:
     return Call("POST", DOCUMENTS, query={"wait": wait}, files=sent, form=form).once(key)
 
 
-def noted(body: Mapping[str, Any], **others: str) -> dict[str, Any]:
-    """A body with those of the others that say something."""
+def add_given(body: Mapping[str, Any], **others: str) -> dict[str, Any]:
+    """A body with those of the other fields that are not empty."""
     return {**body, **{name: value for name, value in others.items() if value}}
 
 
