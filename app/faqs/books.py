@@ -130,7 +130,7 @@ class FaqBooks:
 
 @dataclass(frozen=True, slots=True)
 class TenantBook:
-    """See `CuratedAnswers`."""
+    """The curated answers of one tenant, as the chat asks them."""
 
     books: FaqBooks
     tenant: str

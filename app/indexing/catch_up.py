@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.documents.types import Difference, IndexDelta, OutdatedTokens
-from app.indexing.retokeniser import Retokeniser, Vocabularies
+from app.indexing.retokeniser import Retokeniser
 from knowledge.index import Index, Snapshot, find_differences
 from knowledge.memory import release_memory
 from knowledge.types import IndexChange, IndexedChunk, Matrix
 
 if TYPE_CHECKING:
     from app.documents.repository_feed import IndexFeed
+    from app.vocabulary.analyzers import TenantAnalyzers
 
 Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
 
@@ -48,7 +49,7 @@ class CatchUp:
     as it is, and questions are cut as its terms were.
     """
 
-    def __init__(self, feed: IndexFeed, retokeniser: Retokeniser, vocabularies: Vocabularies) -> None:
+    def __init__(self, feed: IndexFeed, retokeniser: Retokeniser, vocabularies: TenantAnalyzers) -> None:
         self._feed = feed
         self._retokeniser = retokeniser
         self._vocabularies = vocabularies
