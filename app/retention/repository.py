@@ -44,9 +44,8 @@ class RetentionRepository:
         """
         owner = growing.table.tenant_id  # type: ignore[attr-defined]
         query = select(owner, func.count(), func.min(growing.since)).group_by(owner).order_by(owner)
-        async with self._database.read() as connection:
-            found = await connection.execute(query.where(owner == tenant) if tenant else query)
-            return [(row[0], row[1], row[2]) for row in found]
+        found = await self._database.fetch(query.where(owner == tenant) if tenant else query)
+        return [(row[0], row[1], row[2]) for row in found]
 
     async def count_expired(self, growing: GrowingTable, tenant: str, before: datetime) -> int:
         """Counts the rows that may be deleted."""
