@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 
 from app.documents.types import IndexDelta
-from app.errors import NotFound
 from app.settings import Settings
 from app.wiring.knowledge import KnowledgeBase, index_path, open_knowledge
+from app.wiring.reindexing import list_tenants
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import IndexUnavailable
 from knowledge.index import Index, Snapshot
@@ -58,10 +58,7 @@ async def migrate_stores(settings: Settings, target: StorePlace, tenant: str | N
     the stores differ, and what stores and embedders raise.
     """
     async with open_knowledge(settings, owns_index=False) as base:
-        heads = sorted(await base.feed.load_heads())
-        if tenant is not None and tenant not in heads:
-            raise NotFound(f"租户 {tenant} 没有知识库")
-        return [await _migrate_base(settings, base, target, name) for name in ([tenant] if tenant else heads)]
+        return [await _migrate_base(settings, base, target, name) for name in await list_tenants(base.feed, tenant)]
 
 
 async def drop_bases(settings: Settings, tenants: Sequence[str]) -> None:
