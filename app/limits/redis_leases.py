@@ -86,7 +86,7 @@ class RedisLeases:
             return int(await client.eval(TAKE, len(keys), *keys, *told))  # type: ignore[arg-type, misc]
 
         try:
-            refused = await self._server.ask(acquire_in_redis, _refuse_none)
+            refused = await self._server.ask(acquire_in_redis, 0)  # away: what this process counts decides
         except BaseException:
             own.release()
             self._return_later(name, keys)  # the caller may have left just as it was written down
@@ -145,16 +145,7 @@ class RedisLeases:
             async def run_part(client: Redis, keys: tuple[str, ...] = keys, names: tuple[str, ...] = names) -> None:
                 await client.eval(KEEP, len(keys), *keys, seconds, *names)  # type: ignore[arg-type, misc]
 
-            await self._server.ask(run_part, _do_nothing)
+            await self._server.ask(run_part, None)  # away: they lapse there by themselves
 
     def _build_key(self, kind: LimitKind, name: Hashable) -> str:
         return self._server.build_key("open", kind, name_in_redis(name))
-
-
-async def _refuse_none() -> int:
-    """Redis is away: what this process counts decides."""
-    return 0
-
-
-async def _do_nothing() -> None:
-    """Redis is away: it lapses there by itself."""
