@@ -50,15 +50,10 @@ class FaqBooks:
     Entries that did not change are neither read nor embedded again. The books of an embedder are dropped with it.
     """
 
-    def __init__(self, stored: FaqRepository, wait_seconds: float = WAIT_SECONDS) -> None:
+    def __init__(self, stored: FaqRepository) -> None:
         self._stored = stored
-        self._wait_seconds = wait_seconds
         self._shelves: WeakKeyDictionary[Embedder, dict[str, _TenantShelf]] = WeakKeyDictionary()
         self._typical: WeakKeyDictionary[Embedder, Vector] = WeakKeyDictionary()
-
-    def open_book(self, tenant: str, embedder: Embedder, revision: Callable[[], int]) -> TenantBook:
-        """Returns access to the entries of one tenant. revision: returns that of the index which is searched now."""
-        return TenantBook(self, tenant, embedder, revision)
 
     async def get_book(self, tenant: str, embedder: Embedder, revision: int) -> Book | None:
         """Returns the curated answers that a knowledge base publishes at a revision, or at a later one.
@@ -66,7 +61,7 @@ class FaqBooks:
         None if they could not be read, or not within the seconds that a turn waits for them.
         """
         shelf = self._shelves.setdefault(embedder, {}).setdefault(tenant, _TenantShelf())
-        deadline = monotonic() + self._wait_seconds
+        deadline = monotonic() + WAIT_SECONDS
         while (late := shelf.book.revision < revision) or shelf.due <= monotonic():
             if shelf.reading is None:
                 reading = self._read(tenant, embedder, shelf, revision)
@@ -130,7 +125,7 @@ class FaqBooks:
 
 @dataclass(frozen=True, slots=True)
 class TenantBook:
-    """The curated answers of one tenant, as the chat asks them."""
+    """The curated answers of one tenant, as the chat asks them. revision: that of the index which is searched now."""
 
     books: FaqBooks
     tenant: str
