@@ -22,7 +22,7 @@ from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
 from app.settings import Settings, split_list
 from app.web import api as web
-from app.web.files import mounts
+from app.web.files import build_mounts
 from knowledge.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.statuses = statuses
     install_error_handlers(app)
     if settings.web_enabled:
-        app.router.routes.extend([*web.router.routes, *mounts()])
+        app.router.routes.extend([*web.router.routes, *build_mounts()])
     return app
 
 

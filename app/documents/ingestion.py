@@ -272,7 +272,7 @@ class IngestionService:
 
 def build_identity(known: DocumentRow | None, labels: Labels, folder: str, version_id: str) -> Identity:
     """Builds what the chunks of a version are known by: what is not labelled stays as the document has it."""
-    before = Labels(known.category, known.tags, **known.own_labels) if known else Labels("", ())
+    before = replace(Labels(known.category, known.tags), **known.own_labels) if known else Labels("", ())
     merged = replace(before, **labels.list_given())
     document_id = known.id if known else secrets.token_hex(8)
     about = merged.product, merged.product_version

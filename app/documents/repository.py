@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 from app.db.base import now
 from app.db.engine import Database
 from app.db.json_lists import has_any_item
-from app.db.sorting import sorted_by
+from app.db.sorting import build_order
 from app.documents.products import find_own_labels
 from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
 from app.documents.types import DocumentKind, Filing, PublishedFile
@@ -146,7 +146,7 @@ class DocumentRepository:
         self, tenant: str, filters: Filters = NO_FILTERS, *, sort: str = "", offset: int = 0, limit: int = 20
     ) -> tuple[list[DocumentRow], int]:
         """Loads a page of documents, by default the last changed first, and how many there are in all."""
-        order = *sorted_by(sort, _SORTED), Document.revision.desc(), Document.id
+        order = *build_order(sort, _SORTED), Document.revision.desc(), Document.id
         query = _select_documents(_match_filters(tenant, filters)).order_by(*order)
         rows, total = await self._database.fetch_page(query, offset, limit)
         return [_build_row(row) for row in rows], total

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, exists, func, or_, select, update
 
 from app.db.base import now
 from app.db.engine import Database
-from app.db.sorting import sorted_by
+from app.db.sorting import build_order
 from app.documents.repository_knowledge import drop_contents, hold_revision, is_valid, match_document, raise_revision
 from app.documents.repository_labels import PathTaken
 from app.documents.tables import Document, DocumentVersion
@@ -111,7 +111,7 @@ class BinRepository:
         versions = select(func.count()).select_from(DocumentVersion).where(own).scalar_subquery()
         told = (*(getattr(Document, name) for name in _TOLD), versions, Document.deleted_at, Document.deleted_by)
         query = select(*told).where(where)
-        query = query.order_by(*sorted_by(sort, _SORTED), Document.deleted_at.desc(), Document.id)
+        query = query.order_by(*build_order(sort, _SORTED), Document.deleted_at.desc(), Document.id)
         rows, total = await self._database.fetch_page(query, offset, limit)
         return [BinnedRow(*row) for row in rows], total
 

@@ -15,7 +15,7 @@ from app.db.base import Base
 from app.db.batches import split_batches
 from app.db.engine import Database
 from app.db.outbox import PendingEvent
-from app.db.sorting import sorted_by
+from app.db.sorting import build_order
 from app.documents.tables import KbState
 from app.faqs.rules import hash_wording
 from app.faqs.tables import FaqRow as Table
@@ -48,7 +48,7 @@ class FaqRepository:
     async def load_page(self, tenant: str, filters: FaqFilters, offset: int, limit: int) -> tuple[list[Faq], int]:
         """Returns a page of entries, those changed last first unless `sort` says otherwise, and their total number."""
         where = _match_filters(tenant, filters)
-        order = sorted_by(filters.sort, _SORTED)
+        order = build_order(filters.sort, _SORTED)
         query = _select_entries(where).order_by(*order, Table.updated_at.desc(), Table.id)
         rows, total = await self._database.fetch_page(query, offset, limit)
         return [_build_entry(row) for row in rows], total
