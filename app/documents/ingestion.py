@@ -272,8 +272,10 @@ class IngestionService:
 
 def build_identity(known: DocumentRow | None, labels: Labels, folder: str, version_id: str) -> Identity:
     """Builds what the chunks of a version are known by: what is not labelled stays as the document has it."""
-    before = replace(Labels(known.category, known.tags), **known.own_labels) if known else Labels("", ())
-    merged = replace(before, **labels.list_given())
+    before: dict[str, Any] = {}
+    if known:
+        before = {"category": known.category, "tags": known.tags, **known.own_labels}
+    merged = Labels(**before | labels.list_given())
     document_id = known.id if known else secrets.token_hex(8)
     about = merged.product, merged.product_version
     return Identity(document_id, version_id, merged.category or "", merged.tags or (), folder, *about)
