@@ -71,7 +71,7 @@ class CatchUp:
         if delta.revision == snapshot.revision:
             return False
         vectors = await embed([chunk.indexed_text for chunk, _ in delta.added])
-        await held.index.apply(_change(replace(delta, removed=delta.removed | anew), vectors, known))
+        await held.index.apply(build_index_change(replace(delta, removed=delta.removed | anew), vectors, known))
         held.terms = known + len(delta.new_terms)
         del delta, vectors
         await asyncio.to_thread(release_memory)
@@ -86,7 +86,8 @@ class CatchUp:
                 await self._retokeniser.renew(tenant)
 
 
-def _change(delta: IndexDelta, vectors: Matrix, terms: int) -> IndexChange:
+def build_index_change(delta: IndexDelta, vectors: Matrix, terms: int = 0) -> IndexChange:
+    """Builds what an index applies. vectors: of the added chunks; terms: how many it knows already."""
     added = tuple(IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True))
     return IndexChange(delta.revision, added, delta.removed, terms, delta.new_terms)
 
