@@ -21,6 +21,7 @@ from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
 from app.settings import Settings, split_list
+from app.tasks import stop_tasks
 from app.web import api as web
 from app.web.files import build_mounts
 from knowledge.errors import InvalidConfiguration
@@ -142,8 +143,7 @@ def create_app(settings: Settings) -> FastAPI:
             try:
                 yield
             finally:
-                starting.cancel()
-                await asyncio.gather(starting, return_exceptions=True)
+                await stop_tasks(starting)
 
     statuses = Statuses()
     app = Application(

@@ -17,6 +17,7 @@ from agents.curated.typical_meaning import compute_typical_meaning
 from agents.types import CuratedEntry, CuratedMatch
 from agents.understanding.reading import read
 from app.faqs.types import Faq
+from app.tasks import stop_tasks
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Matrix, Vector
@@ -76,10 +77,7 @@ class FaqBooks:
     async def close(self) -> None:
         """Stops reading."""
         shelves = [shelf for each in self._shelves.values() for shelf in each.values()]
-        tasks = [shelf.reading for shelf in shelves if shelf.reading is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await stop_tasks(*(shelf.reading for shelf in shelves))
 
     async def _read(self, tenant: str, embedder: Embedder, shelf: _TenantShelf, revision: int) -> None:
         """Brings a tenant's shelf up to a revision: reads what changed, and builds the book anew only if needed."""

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from app.learning import Learning
+from app.tasks import stop_tasks
 from knowledge.embeddings.base import Embedder
 
 if TYPE_CHECKING:
@@ -29,9 +30,7 @@ class EmbeddingEngine:
 
     async def close(self) -> None:
         """Stops learning and lets the embedder go."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await stop_tasks(self._task)
         await self.learning.close()
         await asyncio.to_thread(self.embedder.close)
 

@@ -16,6 +16,7 @@ from app.limits.leases import Lease, LeaseRequest, MemoryLeases
 from app.limits.redis_counters import name_in_redis
 from app.limits.types import LimitKind
 from app.redis.server import RedisServer
+from app.tasks import stop_tasks
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -105,9 +106,7 @@ class RedisLeases:
 
     async def close(self) -> None:
         """Tells Redis of what was closed; what is open still lapses."""
-        if self._renewing is not None:
-            self._renewing.cancel()
-            await asyncio.gather(self._renewing, return_exceptions=True)
+        await stop_tasks(self._renewing)
         if self._telling is not None:
             await self._telling
 

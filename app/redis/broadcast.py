@@ -11,6 +11,7 @@ from loguru import logger
 
 from app.ids import create_id
 from app.redis.server import LOOK_SECONDS, RedisServer
+from app.tasks import stop_tasks
 
 
 class Broadcast:
@@ -43,10 +44,7 @@ class Broadcast:
 
     async def close(self) -> None:
         """Stops both."""
-        tasks = [*self._telling, *([self._listening] if self._listening else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await stop_tasks(self._listening, *self._telling)
 
     async def _listen(self) -> None:
         while True:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from loguru import logger
 
+from app.tasks import stop_tasks
 from knowledge.errors import InvalidConfiguration, MissingDependency
 
 if TYPE_CHECKING:
@@ -98,9 +99,7 @@ class RedisServer:
 
     async def close(self) -> None:
         """Lets the connections go."""
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.wait([self._looking])
+        await stop_tasks(self._looking)
         with suppress(*self.failures):  # it may be away, and then there is nothing to close
             await self._client.aclose(close_connection_pool=True)
 
