@@ -16,8 +16,8 @@ class _Pool:
         self._hex = ""
         self._used = 0
 
-    def take(self, digits: int) -> str:
-        """So many hex digits, never given out before."""
+    def draw_digits(self, digits: int) -> str:
+        """Draws hex digits that were never given out before."""
         end = self._used + digits
         if end > len(self._hex):
             self._hex, self._used, end = os.urandom(_POOL_BYTES).hex(), 0, digits
@@ -31,7 +31,7 @@ _pool = _Pool()
 
 def make_random_hex(digits: int) -> str:
     """Random hex digits; only the thread of the event loop may ask, or two ids could be alike."""
-    return _pool.take(digits)
+    return _pool.draw_digits(digits)
 
 
 def create_id() -> str:

@@ -12,6 +12,7 @@ from agents.routing.anchors import Anchor
 from agents.routing.head import IntentHead, fit_head
 from agents.routing.types import Intent
 from app.retrying import retry
+from app.tasks import stop_tasks
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 
@@ -67,10 +68,7 @@ class Heads:
 
     async def close(self) -> None:
         """Stops learning."""
-        tasks = [own.task for own in self._own.values() if own.task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await stop_tasks(*(own.task for own in self._own.values()))
 
 
 def _build_anchors(examples: Examples) -> list[Anchor]:

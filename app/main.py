@@ -21,8 +21,9 @@ from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
 from app.settings import Settings, split_list
+from app.tasks import stop_tasks
 from app.web import api as web
-from app.web.files import mounts
+from app.web.files import build_mounts
 from knowledge.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
@@ -41,15 +42,17 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
     """
     from app.auth.provider import open_provider
     from app.auth.user_token import UserTokens
+    from app.configuration.models import ModelBudget
     from app.db.lock import DataDirLock
+    from app.net.fetcher import Fetcher
     from app.redis.server import open_redis
     from app.search.calibration_set import load_calibration_set
+    from app.spending.repository import SpendingRepository
+    from app.spending.service import Accounts
     from app.wiring.business import open_business
     from app.wiring.container import Container
     from app.wiring.knowledge import build_searches, open_knowledge
     from app.wiring.models import LanguageModels
-    from app.wiring.sources import open_fetcher
-    from app.wiring.spending import build_accounts
     from app.wiring.telemetry import open_tracing
     from app.wiring.webhooks import open_webhooks
 
@@ -71,12 +74,15 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         searches = build_searches(settings, base, labelled)
         stack.push_async_callback(searches.close)
         followers.append(searches.follow)
-        spending = build_accounts(settings, base.database)
+        common = ModelBudget(tokens=settings.llm_daily_tokens, cost=settings.llm_daily_cost)
+        spending = Accounts(SpendingRepository(base.database), settings.llm_prices, settings.llm_budgets, common)
         stack.push_async_callback(spending.close)
         models = await stack.enter_async_context(LanguageModels(settings, spending))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
         businesses = await stack.enter_async_context(open_business(settings, models))
-        fetcher = await stack.enter_async_context(open_fetcher(settings))
+        fetcher = await stack.enter_async_context(
+            Fetcher(settings.fetch_policy, settings.fetch_timeout, settings.max_upload_bytes)
+        )
         url = settings.redis_url.get_secret_value()
         redis = await stack.enter_async_context(open_redis(url, settings.redis_prefix, settings.redis_timeout))
         telemetry = await stack.enter_async_context(open_tracing(settings, models.library))
@@ -137,8 +143,7 @@ def create_app(settings: Settings) -> FastAPI:
             try:
                 yield
             finally:
-                starting.cancel()
-                await asyncio.gather(starting, return_exceptions=True)
+                await stop_tasks(starting)
 
     statuses = Statuses()
     app = Application(
@@ -151,7 +156,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.statuses = statuses
     install_error_handlers(app)
     if settings.web_enabled:
-        app.router.routes.extend([*web.router.routes, *mounts()])
+        app.router.routes.extend([*web.router.routes, *build_mounts()])
     return app
 
 

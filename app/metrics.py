@@ -212,7 +212,7 @@ class Metrics:
         metrics.total.add(total_ms)
 
     @contextmanager
-    def turn(self, tenant: str) -> Iterator[None]:
+    def track_turn(self, tenant: str) -> Iterator[None]:
         """While a turn is answered; an error counts as failed, a customer who leaves does not."""
         metrics = self.get_tenant(tenant)
         metrics.in_flight += 1

@@ -6,6 +6,7 @@ import asyncio
 
 from agents.judge import Judge, JudgeQuality
 from app.retrying import retry
+from app.tasks import stop_tasks
 from knowledge.calibration.calibrator import CalibrationStore
 from knowledge.probability import CalibrationMap
 
@@ -50,9 +51,7 @@ class ReaderScale:
 
     async def close(self) -> None:
         """Stops measuring."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await stop_tasks(self._task)
 
     async def _prepare(self, ready: asyncio.Event) -> None:
         async for attempt in retry("passages are not judged by a model yet", RETRY_SECONDS):

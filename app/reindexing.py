@@ -14,6 +14,7 @@ from app.generations.service import Generations
 from app.generations.shadow_builder import Progress, Shadow, ShadowBuilder, Steps
 from app.generations.types import StoredGeneration
 from app.jobs.types import JobContext, JobKind
+from app.tasks import stop_tasks
 from knowledge.embeddings.registry import resolve_embedder
 from knowledge.errors import RerankUnavailable
 from knowledge.index import Index
@@ -87,9 +88,7 @@ class Reindexer:
 
     async def close(self) -> None:
         """Does not wait for turns any more."""
-        for task in self._leaving:
-            task.cancel()
-        await asyncio.gather(*self._leaving, return_exceptions=True)
+        await stop_tasks(*self._leaving)
 
     async def _follow(self, tenant: str, stored: StoredGeneration) -> None:
         lock = self._lock(tenant)

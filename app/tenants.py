@@ -88,7 +88,7 @@ class Tenants:
     async def use_parts(self, tenant: str) -> AsyncIterator[TenantParts]:
         """Gives parts that stay the same until the turn is over, even if they are replaced. Raises as `get_parts`."""
         parts = await self.get_parts(tenant)
-        with parts.retriever.generation.turn():
+        with parts.retriever.generation.hold_turn():
             yield parts
 
     @asynccontextmanager

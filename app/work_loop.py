@@ -13,6 +13,7 @@ from loguru import logger
 
 from app.db.leased_queue import LeaseLost
 from app.errors import find_outage
+from app.tasks import stop_tasks
 
 Result = TypeVar("Result")
 # How often a process says that it is alive, writes progress and learns of a cancellation: several times within a lease.
@@ -62,11 +63,7 @@ class WorkLoop(ABC):
 
     async def close(self) -> None:
         """Stops the loop and what it began, which is done again after the next start, or by another process."""
-        tasks = [task for task in (self._loop, *self._begun) if task is not None]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await stop_tasks(self._loop, *self._begun)
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
         """Does some work beside the rounds, and wakes the loop when it is done."""
@@ -133,6 +130,5 @@ async def run_leased(
                 await asyncio.wait({task}, timeout=grace_seconds)
                 raise LeaseLost
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await stop_tasks(task)
     return task

@@ -21,7 +21,7 @@ import httpx
 from agents.types import Evidence, Routed
 from app.auth.principal import DEFAULT_TENANT
 from app.chat.event_format import build_frame
-from app.chat.flight import fly_turn
+from app.chat.flight import start_turn_flight
 from app.chat.service import ChatService
 from app.errors import describe
 from app.hit_test.schemas import SearchResponse
@@ -109,7 +109,7 @@ async def _run_conversation(ask: Any, options: argparse.Namespace) -> int:
 
 async def _stream_service(chat: ChatService, message: Message) -> AsyncIterator[Event]:
     try:
-        with fly_turn(partial(chat.run_turn, message)).follow() as turn:
+        with start_turn_flight(partial(chat.run_turn, message)).follow() as turn:
             while (event := await turn.read_event()) is not None:
                 match event:
                     case Routed():

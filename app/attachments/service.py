@@ -16,6 +16,7 @@ from app.attachments.types import MAX_NAME_CHARS, MAX_PER_MESSAGE, Attachment, T
 from app.db.base import now
 from app.errors import AttachmentsUnavailable, Conflict, InvalidRequest, NotFound
 from app.ids import create_id
+from app.tasks import stop_tasks
 from app.types import SessionKey, Side
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument, ParsingUnavailable
@@ -187,9 +188,7 @@ class AttachmentService:
 
     async def close(self) -> None:
         """Stops reading pictures; unread ones are read on next use."""
-        for task in self._reading.values():
-            task.cancel()
-        await asyncio.gather(*self._reading.values(), return_exceptions=True)
+        await stop_tasks(*self._reading.values())
         await self._inspector.close()
         if self._text_reader is not None:
             await self._text_reader.close()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from app.errors import AppError, IdentityUnavailable
+from app.tasks import stop_tasks
 from knowledge.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -100,9 +101,7 @@ class KeySet:
 
     async def close(self) -> None:
         """Gives up what is being fetched."""
-        if self._refreshing is not None:
-            self._refreshing.cancel()
-            await asyncio.gather(self._refreshing, return_exceptions=True)
+        await stop_tasks(self._refreshing)
 
     async def find(self, algorithm: str, key_id: str) -> Any | None:
         """Returns the public key; None if the provider has none like it. Raises IdentityUnavailable if that cannot be

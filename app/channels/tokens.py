@@ -125,23 +125,18 @@ class TokenCache:
             token, left = await client.get(key), await client.pttl(key)
             return (token.decode(), left / 1000) if token and left > 0 else ("", 0.0)
 
-        return await self._redis.ask(read_shared, _build_no_token) if self._redis else ("", 0.0)
+        return await self._redis.ask(read_shared, ("", 0.0)) if self._redis else ("", 0.0)
 
     async def _write_shared(self, name: str, token: str, seconds: float) -> None:
-        async def write_shared(client: Redis) -> FetchedToken:
+        async def write_shared(client: Redis) -> None:
             if token:
                 await client.set(self._build_key(name), token, px=max(int(seconds * 1000), 1))
             else:
                 await client.delete(self._build_key(name))
-            return "", 0.0
 
         if self._redis:
-            await self._redis.ask(write_shared, _build_no_token)
+            await self._redis.ask(write_shared, None)
 
     def _build_key(self, name: str) -> str:
         assert self._redis is not None
         return self._redis.build_key("channel-token", name)
-
-
-async def _build_no_token() -> FetchedToken:
-    return "", 0.0

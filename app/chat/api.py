@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from app.chat.event_format import encode_item, encode_kept_response
-from app.chat.flight import Flight, fly_turn, send_flight
+from app.chat.flight import Flight, send_flight, start_turn_flight
 from app.chat.parts import get_container
 from app.chat.schemas import ChatRequest, ChatResponse
 from app.chat.turn_response import HEADERS, MEDIA_TYPE, TurnResponse
@@ -76,7 +76,7 @@ async def _open_stream(message: Message, key: RetryKey | None, request: Request,
         if isinstance(attempt, KeptResponse):
             lease.release()
             return Response(encode_kept_response(attempt), media_type=MEDIA_TYPE, headers=HEADERS | REPLAYED)
-        flight = fly_turn(partial(run_turn, replace(message, attempt=attempt)))
+        flight = start_turn_flight(partial(run_turn, replace(message, attempt=attempt)))
         retries.keep(_run_to_end(flight, attempt))
         run = partial(send_flight, flight)
     encode = partial(encode_item, request_id=request_id_of(request))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
@@ -24,17 +24,10 @@ from knowledge.embeddings.base import Embedder
 from knowledge.errors import KnowledgeError
 from knowledge.spelling import BaseSpeller
 from knowledge.tracing import start_span
-from knowledge.types import DocumentMeta, Retrieval, Vector
+from knowledge.types import DocumentMeta, Retrieval
 
-
-class CuratedAnswers(Protocol):
-    """The entries of one tenant."""
-
-    async def match(self, question: Question, vector: Vector | None) -> CuratedMatch | None:
-        """Returns the entry that is likeliest to answer the complete question; None where none is near.
-
-        Raises nothing where the embedder is out of reach: exact wordings are found without it.
-        """
+if TYPE_CHECKING:
+    from app.faqs.books import TenantBook
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +49,7 @@ class Team:
     unread: Searcher
     understanding: ModelReader | None = None
     basis: Mapping[str, Any] = field(default_factory=dict)
-    curated: CuratedAnswers | None = None
+    curated: TenantBook | None = None
 
 
 async def collect_evidence(team: Team, question: Question, findings: Findings, account: Account) -> TurnEvidence:

@@ -104,7 +104,7 @@ class Follower(Generic[Event]):
         self._flight.notify_followers()
 
 
-def fly_turn(run: RunTurn) -> Flight[ChatEvent]:
+def start_turn_flight(run: RunTurn) -> Flight[ChatEvent]:
     """Runs a turn that goes on when the client that began it leaves."""
 
     async def run_and_remember(add: Callable[[ChatEvent], None]) -> None:

@@ -74,7 +74,7 @@ class CacheResult:
     whole: bool = False
 
 
-def fly(compute: Compute) -> Flight[AnswerEvent]:
+def start_flight(compute: Compute) -> Flight[AnswerEvent]:
     """Begins to compute an answer that nobody keeps."""
 
     async def compute_all(emit: Emit) -> None:
@@ -113,7 +113,7 @@ class HotCache:
         """
         version = await self._version(tenant) if self.max_size else None
         if version is None or version.size == 0:
-            return CacheResult(fly(compute), cached=False)
+            return CacheResult(start_flight(compute), cached=False)
         key = CacheKey(
             tenant,
             version,

@@ -23,7 +23,7 @@ from app.chat.computation import ComputationPool
 from app.chat.flight import Flight
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
-from app.chat.hot_cache import CacheResult, Compute, HotCache, build_events, fly
+from app.chat.hot_cache import CacheResult, Compute, HotCache, build_events, start_flight
 from app.chat.running_answers import RunningAnswers
 from app.chat.session import Sessions
 from app.chat.types import ChatEvent, SendEvent, TurnDone, TurnHandoff, TurnStarted
@@ -93,7 +93,7 @@ class ChatService:
 
     async def _run_turn(self, message: Message, turn: _Turn, send: SendEvent) -> None:
         async with self._limits.open_turn(message.tenant, message.sender, message.text) as turn.within_limits:
-            with self._metrics.turn(message.tenant), turn.record_span():
+            with self._metrics.track_turn(message.tenant), turn.record_span():
                 with turn.span.start_child("guard"):
                     checked = self._check_message(message)
                 turn.account.record_step("guard")
@@ -216,7 +216,7 @@ class ChatService:
         """
         if not turn.within_limits:
             question = Question(utterance, caller=message.caller, sender=message.sender, session=message.session_id)
-            return question, CacheResult(fly(partial(self._limits.urgent.run, question)), cached=False)
+            return question, CacheResult(start_flight(partial(self._limits.urgent.run, question)), cached=False)
         if message.attached and not message.text.strip():
             return await self._confirm_attachment(message, utterance)
         if await self._can_share_answer(message, utterance.reading):
@@ -233,7 +233,7 @@ class ChatService:
             question = await self._history.build_question(message, utterance)
         turn.account.record_step("history")
         compute = turn.record_computation(partial(self._computing.run, message, question))
-        return question, CacheResult(fly(compute), cached=False)
+        return question, CacheResult(start_flight(compute), cached=False)
 
     async def _confirm_attachment(self, message: Message, utterance: Utterance) -> tuple[Question, CacheResult]:
         """Confirms an attachment that came without a question; the next message may ask about it."""

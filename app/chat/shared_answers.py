@@ -61,29 +61,18 @@ class SharedAnswers:
             found = self._parse_answer(kept) if kept else None
             return CacheLookup(found if found is not None and found.epoch == now else None, now)
 
-        async def return_nothing() -> CacheLookup:
-            return CacheLookup(None, None)
-
-        return await self._server.ask(read, return_nothing)
+        return await self._server.ask(read, CacheLookup(None, None))
 
     async def put(self, key: CacheKey, kept: SharedAnswer, seconds: float) -> None:
         """Stores an answer for some seconds, unless Redis is away."""
-        text = self._json.dump_json(kept)
-
-        async def write(client: Redis) -> None:
-            await client.set(self._build_key(key), text, px=max(int(seconds * 1000), 1))
-
-        await self._server.ask(write, _do_nothing)
+        name, text, milliseconds = self._build_key(key), self._json.dump_json(kept), max(int(seconds * 1000), 1)
+        await self._server.ask(lambda client: client.set(name, text, px=milliseconds), None)
 
     async def clear(self, tenant: str) -> None:
         """Begins a new epoch of the tenant, so that no earlier answer counts any more; does nothing while Redis is
         away.
         """
-
-        async def write(client: Redis) -> None:
-            await client.set(self._build_epoch_key(tenant), create_id())
-
-        await self._server.ask(write, _do_nothing)
+        await self._server.ask(lambda client: client.set(self._build_epoch_key(tenant), create_id()), None)
 
     def _parse_answer(self, text: bytes) -> SharedAnswer | None:
         try:
@@ -98,7 +87,3 @@ class SharedAnswers:
     def _build_epoch_key(self, tenant: str) -> str:
         about = repr((self._installation, tenant))
         return self._server.build_key("epoch", hashlib.sha256(about.encode("utf-8", "replace")).hexdigest())
-
-
-async def _do_nothing() -> None:
-    """Redis is away: the answer is kept in this process alone."""

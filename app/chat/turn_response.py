@@ -14,6 +14,7 @@ from app.errors import ShuttingDown, describe
 from app.http.disconnects import CLIENT_LEFT, wait_until_gone
 from app.http.error_handlers import log_error
 from app.limits.leases import Lease
+from app.tasks import stop_tasks
 
 # Proxies close a connection that is silent for 30 to 60 s.
 PING_SECONDS = 15.0
@@ -74,9 +75,7 @@ class TurnResponse(Response):
                 await self._ping_until_any(tasks)
                 error = self._find_error(turn, gone)
             finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+                await stop_tasks(*tasks)
             if isinstance(error, ClientGone):
                 if not self._started:
                     await Response(status_code=CLIENT_LEFT)(scope, receive, send)

@@ -74,12 +74,23 @@ class ModelPrice(BaseModel):
 
 
 class ModelBudget(BaseModel):
-    """Of a tenant for a day; 0 is no limit."""
+    """Of a tenant for a day (UTC); 0 is no limit."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    # Sent and received together.
     tokens: int = Field(0, ge=0)
+    # In the unit of the prices.
     cost: float = Field(0.0, ge=0, le=1_000_000_000)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self.tokens > 0 or self.cost > 0
+
+    def is_exhausted(self, tokens: int, cost: float) -> bool:
+        """Whether nothing more may be asked of a model on a day on which so much was spent."""
+        return 0 < self.tokens <= tokens or 0 < self.cost <= cost
 
 
 # What the providers of `LLM_*`, of `SMALL_LLM_*` and of READER_MODEL are called.

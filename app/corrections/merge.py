@@ -161,7 +161,7 @@ def _find_near(correction: ChunkCorrection, likely: Sequence[_Passage]) -> tuple
                 return passage.key, replace(edit, text=made)
             continue
         others = _count_pairs(passage.form)
-        near = 2 * _count_shared(pairs, others) >= NEAR * (pairs.total() + others.total())
+        near = 2 * (pairs & others).total() >= NEAR * (pairs.total() + others.total())
         if near and _find_numbers(text) == _find_numbers(old.text):
             return passage.key, replace(edit, text=None)
     return None
@@ -188,10 +188,6 @@ def _fold_text(text: str) -> str:
 
 def _count_pairs(form: str) -> Counter[str]:
     return Counter(form[at : at + 2] for at in range(max(1, len(form) - 1)))
-
-
-def _count_shared(one: Counter[str], other: Counter[str]) -> int:
-    return (one & other).total()
 
 
 def _find_numbers(text: str) -> list[str]:

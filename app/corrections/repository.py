@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
@@ -98,12 +97,8 @@ def hash_corrections(corrections: Sequence[ChunkCorrection]) -> str:
     """Tells this set of corrections from any other; empty for none."""
     if not corrections:
         return ""
-    marks = sorted(f"{correction.id} {_format_moment(correction.updated_at)}" for correction in corrections)
+    marks = sorted(f"{correction.id} {correction.updated_at.timestamp()}" for correction in corrections)
     return hashlib.sha256("\n".join(marks).encode()).hexdigest()
-
-
-def _format_moment(at: datetime) -> str:
-    return str(at.timestamp())
 
 
 def _match_correction(tenant: str, correction_id: str) -> ColumnElement[bool]:

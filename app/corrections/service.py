@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from app.corrections import repository
 from app.corrections.merge import edit_chunk
@@ -21,23 +21,8 @@ from knowledge.types import CorrectionState
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from app.documents.repository_chunk_edits import ChunkEditRepository
     from app.index_follower import Follower
-
-
-class ChunkStore(Protocol):
-    """The chunks of documents, changed one by one."""
-
-    async def load_entry(
-        self, tenant: str, document_id: str, *, chunk_id: str = "", correction: str = ""
-    ) -> list[StoredPiece]: ...
-
-    async def count_visible(self, tenant: str, document_id: str) -> int: ...
-
-    async def rewrite_chunks(
-        self, tenant: str, document_id: str, pieces: RewrittenPieces, together: Callable[[Connection, int], None]
-    ) -> tuple[int, str]: ...
-
-    async def run_alone(self, tenant: str, together: Callable[[Connection], None]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +42,7 @@ class CorrectionService:
     def __init__(
         self,
         database: Database,
-        chunks: ChunkStore,
+        chunks: ChunkEditRepository,
         ingestor: Ingestor,
         embedder_of: EmbedderOf,
         follower: Follower,

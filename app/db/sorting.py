@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, SQLColumnExpression
 
 
-def sorted_by(sort: str, columns: Mapping[str, SQLColumnExpression[Any]]) -> tuple[ColumnElement[Any], ...]:
-    """Returns the order that `sort` names; none where it is empty. What has no value comes last either way.
+def build_order(sort: str, columns: Mapping[str, SQLColumnExpression[Any]]) -> tuple[ColumnElement[Any], ...]:
+    """Builds the order that `sort` names; none where it is empty. What has no value comes last either way.
 
     Raises KeyError for a column that is not listed by.
     """

@@ -231,11 +231,9 @@ async def get_original(
     """The file as it was uploaded, to be saved: a browser does not show it, since it may hold scripts."""
     found = await wiring.documents.load_original(tenant, document_id, version)
     if found is None:
-        raise (
-            build_not_found(document_id)
-            if version is None
-            else NotFound("没有这篇文档或这个版本", document_id=document_id)
-        )
+        if version is None:
+            raise build_not_found(document_id)
+        raise NotFound("没有这篇文档或这个版本", document_id=document_id)
     headers = {
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",
         "X-Content-Type-Options": "nosniff",

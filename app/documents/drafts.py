@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from cachetools import TTLCache
 
-from app.documents.repository_versions import VersionRepository
 from app.documents.versions import VersionService
 from app.errors import Conflict
 from knowledge.ingest import PreparedDocument
@@ -20,9 +19,8 @@ _KEPT_BYTES, _KEPT_SECONDS = 64 * 2**20, 600.0
 class Drafts:
     """Remembers for a while what it read: a trial is repeated, question after question."""
 
-    def __init__(self, versions: VersionRepository, service: VersionService) -> None:
+    def __init__(self, versions: VersionService) -> None:
         self._versions = versions
-        self._service = service
         self._read: TTLCache[tuple[str, ...], PreparedDocument] = TTLCache(
             _KEPT_BYTES, _KEPT_SECONDS, getsizeof=_measure_size
         )
@@ -33,7 +31,7 @@ class Drafts:
         Raises NotFound, Conflict, KnowledgeError.
         """
         if keys is None:
-            waiting, total = await self._versions.open(tenant, limit=MAX_DRAFTS)
+            waiting, total = await self._versions.rows.load_open(tenant, limit=MAX_DRAFTS)
             if total > MAX_DRAFTS:
                 raise Conflict(
                     f"草稿超过 {MAX_DRAFTS} 份，请在 drafts 里写明要试哪几份", code="too_many_drafts", most=MAX_DRAFTS
@@ -47,12 +45,12 @@ class Drafts:
         return [await self._prepare_version(tenant, *key) for key in keys]
 
     async def _prepare_version(self, tenant: str, document_id: str, number: int) -> PreparedDocument:
-        known, stored = await self._service.find_version(tenant, document_id, number)
+        known, stored = await self._versions.find_version(tenant, document_id, number)
         # The revision moves with corrections, which are part of what is read.
         place = tenant, stored.row.id, str(known.revision), known.path, known.category, *known.tags
         if (read := self._read.get(place)) is not None:
             return read
-        read = await self._service.read_again(tenant, known, stored)
+        read = await self._versions.read_again(tenant, known, stored)
         if _measure_size(read) <= _KEPT_BYTES:  # the cache raises ValueError for what is larger than all of it
             self._read[place] = read
         return read

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from app.db.base import now
 from app.documents.file_names import build_path
 from app.documents.paths import parse_filing
-from app.documents.products import FIELDS
 from app.documents.repository import DocumentRepository, DocumentRow
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
 from app.documents.repository_labels import LabelRepository, PathTaken
@@ -59,15 +58,6 @@ class _Upload:
         """Finds the labels that differ from those known."""
         given = self.file.labels.list_given()
         return {name: value for name, value in given.items() if value != getattr(known, name)}
-
-    def build_identity(self, known: DocumentRow | None) -> Identity:
-        labels = self.file.labels
-        category = labels.category if labels.category is not None else known.category if known else ""
-        tags = labels.tags if labels.tags is not None else known.tags if known else ()
-        own: Mapping[str, str | None] = known.own_labels if known else {}
-        about = (getattr(labels, name) if getattr(labels, name) is not None else own.get(name) for name in FIELDS)
-        ids = known.id if known else secrets.token_hex(8), secrets.token_hex(8)
-        return Identity(*ids, category, tags, self.filing.folder, *about)
 
     def build_commit_hook(self, report: FileReport) -> Callable[[Any, int], None] | None:
         """Builds the call that reports the file within its commit, with the revision that the commit makes."""
@@ -204,11 +194,9 @@ class IngestionService:
             twin = await self._documents.find_by_content(upload.tenant, upload.digest)
             if twin is None:
                 return await self._commit(upload, None)
-            return (
-                await self._change_labels(upload, twin)
-                if _is_moved(twin, upload.filing)
-                else _build_unchanged(upload, twin)
-            )
+            if _is_moved(twin, upload.filing):
+                return await self._change_labels(upload, twin)
+            return _build_unchanged(upload, twin)
         if known.content_hash != upload.digest or upload.file.columns is not None or not known.published:
             return await self._commit(upload, known)
         if upload.find_changes(known) or known.filing != upload.filing:
@@ -221,11 +209,10 @@ class IngestionService:
             return await self._commit(upload, None) if twin is None else _build_unchanged(upload, twin)
         same = known.content_hash == upload.digest and not upload.find_changes(known)
         same = same or await self._is_waiting_draft(upload, known)
-        return (
-            _build_unchanged(upload, known)
-            if same and upload.file.columns is None
-            else await self._commit(upload, known)
-        )
+        # Columns that are given have the file read again, so it is another draft even if its bytes are the same.
+        if same and upload.file.columns is None:
+            return _build_unchanged(upload, known)
+        return await self._commit(upload, known)
 
     async def _is_waiting_draft(self, upload: _Upload, known: DocumentRow) -> bool:
         """Whether the same draft was sent before, and is not published yet."""
@@ -234,8 +221,12 @@ class IngestionService:
         return any(row.state in UNPUBLISHED and (row.content_hash, row.labels) == sent for row in versions)
 
     async def _commit(self, upload: _Upload, known: DocumentRow | None) -> FileReport:
-        prepared = await self._prepare_document(upload, upload.build_identity(known))
-        change, answering = upload.file.change, known if known and known.published else None
+        file = upload.file
+        identity = build_identity(known, file.labels, upload.filing.folder, secrets.token_hex(8))
+        prepared = await self.prepare(
+            upload.tenant, upload.filing.name, file.content, identity, upload.progress, file.columns
+        )
+        change, answering = file.change, known if known and known.published else None
         outcome = FileOutcome.UPDATED if answering else FileOutcome.CREATED
         report = FileReport(
             path=upload.filing.path,
@@ -248,15 +239,8 @@ class IngestionService:
         )
         replaces, together = known.version_id if known else None, upload.build_commit_hook(report)
         write = self._versions.keep_draft if change.draft else self._knowledge.commit
-        labels = upload.file.labels
-        revision = await write(upload.tenant, prepared, replaces, upload.filing, labels, together, change)
+        revision = await write(upload.tenant, prepared, replaces, upload.filing, file.labels, together, change)
         return replace(report, revision=revision)
-
-    async def _prepare_document(self, upload: _Upload, identity: Identity) -> PreparedDocument:
-        file = upload.file
-        return await self.prepare(
-            upload.tenant, upload.filing.name, file.content, identity, upload.progress, file.columns
-        )
 
     async def prepare(
         self,
@@ -284,6 +268,17 @@ class IngestionService:
         if revision is None:
             raise StaleDocument(known.path)
         return replace(report, revision=revision)
+
+
+def build_identity(known: DocumentRow | None, labels: Labels, folder: str, version_id: str) -> Identity:
+    """Builds what the chunks of a version are known by: what is not labelled stays as the document has it."""
+    before: dict[str, Any] = {}
+    if known:
+        before = {"category": known.category, "tags": known.tags, **known.own_labels}
+    merged = Labels(**before | labels.list_given())
+    document_id = known.id if known else secrets.token_hex(8)
+    about = merged.product, merged.product_version
+    return Identity(document_id, version_id, merged.category or "", merged.tags or (), folder, *about)
 
 
 def build_not_found(document_id: str) -> NotFound:

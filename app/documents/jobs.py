@@ -10,7 +10,7 @@ from datetime import datetime
 
 from app.documents.paths import parse_filing
 from app.documents.repository_job_rows import FileKey
-from app.documents.repository_jobs import ALL_JOBS, JobFilter, JobRepository, JobRow, RefusedFile
+from app.documents.repository_jobs import JobFilter, JobRepository, JobRow, RefusedFile
 from app.documents.types import FileState, Incoming
 from app.errors import NotFound, Overloaded, describe
 from knowledge.errors import InvalidDocument
@@ -79,9 +79,7 @@ class DocumentJobs:
                 return job
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def load_page(
-        self, tenant: str, filters: JobFilter = ALL_JOBS, *, offset: int, limit: int
-    ) -> tuple[list[JobRow], int]:
+    async def load_page(self, tenant: str, filters: JobFilter, *, offset: int, limit: int) -> tuple[list[JobRow], int]:
         """Loads jobs, the latest first, and how many there are in all."""
         return await self._jobs.load_page(tenant, filters, offset=offset, limit=limit)
 

@@ -14,6 +14,7 @@ from app.errors import InvalidRequest
 from app.http.deps import CHANGES_NOTHING, AdminTenant
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
+from app.http.schemas import ResponseBody
 from app.retrieval import chunk_options
 from knowledge.chunking import ChunkOptions
 
@@ -23,7 +24,7 @@ router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["documents"], rou
 SHOWN = 200
 
 
-class PreviewChunk(BaseModel):
+class PreviewChunk(ResponseBody):
     """A piece as it would be found and cited."""
 
     text: str
@@ -80,12 +81,7 @@ async def preview_document(
         product=found.product,
         product_version=found.product_version,
         total=len(found.chunks),
-        chunks=[
-            PreviewChunk(
-                text=chunk.text, heading_path=list(chunk.heading_path), page=chunk.page, question=chunk.question
-            )
-            for chunk in found.chunks[:SHOWN]
-        ],
+        chunks=[PreviewChunk.model_validate(chunk) for chunk in found.chunks[:SHOWN]],
         notices=[notice.message for notice in found.notices],
         min_tokens=least,
         max_tokens=most,

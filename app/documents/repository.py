@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,8 @@ from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 
 from app.db.base import now
 from app.db.engine import Database
-from app.db.sorting import sorted_by
+from app.db.json_lists import has_any_item
+from app.db.sorting import build_order
 from app.documents.products import find_own_labels
 from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
 from app.documents.types import DocumentKind, Filing, PublishedFile
@@ -127,6 +128,12 @@ _SORTED = {
     "size": Document.size,
     "updated": Document.updated_at,
 }
+# Fields of a `DocumentRow` that the document's own row does not have.
+_JOINED = {
+    "version": DocumentVersion.number,
+    "chunks": DocumentVersion.chunks,
+    "indexed": KbState.indexed_revision >= Document.revision,
+}
 
 
 class DocumentRepository:
@@ -139,12 +146,10 @@ class DocumentRepository:
         self, tenant: str, filters: Filters = NO_FILTERS, *, sort: str = "", offset: int = 0, limit: int = 20
     ) -> tuple[list[DocumentRow], int]:
         """Loads a page of documents, by default the last changed first, and how many there are in all."""
-        async with self._database.read() as connection:
-            where = _match_filters(tenant, filters, connection.dialect.name)
-            order = *sorted_by(sort, _SORTED), Document.revision.desc(), Document.id
-            query = _select_documents(where).order_by(*order).offset(offset).limit(limit)
-            total = (await connection.execute(select(func.count()).select_from(Document).where(where))).scalar_one()
-            return [_build_row(row) for row in await connection.execute(query)], total
+        order = *build_order(sort, _SORTED), Document.revision.desc(), Document.id
+        query = _select_documents(_match_filters(tenant, filters)).order_by(*order)
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [_build_row(row) for row in rows], total
 
     async def get(self, tenant: str, document_id: str) -> DocumentRow | None:
         """Returns the document of that id; None without one."""
@@ -162,11 +167,9 @@ class DocumentRepository:
     async def list_published(self, tenant: str) -> list[PublishedFile]:
         """Lists the published documents that have no external id."""
         columns = Document.path, Document.content_hash, Document.category, Document.tags
-        where = (Document.tenant_id == tenant) & Document.published & (Document.external_id == "")
-        query = select(*columns).where(where, Document.kind == DocumentKind.FILE)
-        async with self._database.read() as connection:
-            rows = await connection.execute(query)
-            return [PublishedFile(path, digest, category, tuple(tags)) for path, digest, category, tags in rows]
+        where = _match_files(tenant) & Document.published & (Document.external_id == "")
+        rows = await self._database.fetch(select(*columns).where(where))
+        return [PublishedFile(path, digest, category, tuple(tags)) for path, digest, category, tags in rows]
 
     async def find_by_content(self, tenant: str, content_hash: str) -> DocumentRow | None:
         """Finds the oldest document whose published version has that content, has not expired and is not disabled:
@@ -176,6 +179,16 @@ class DocumentRepository:
         return await self._find_one(
             tenant, (Document.content_hash == content_hash) & Document.published & ~Document.disabled & lasts
         )
+
+    async def list_outdated(self, tenant: str, *, everything: bool = False) -> list[str]:
+        """Lists the ids of published files that an older release read: their chunks were written before layouts were
+        stored. everything: of all published files.
+        """
+        own = StoredChunk.tenant_id == Document.tenant_id, StoredChunk.document_id == Document.id
+        # A chunk that staff corrected has no layout either, but that does not make its file outdated.
+        unknown = () if everything else (StoredChunk.layout.is_(None), StoredChunk.correction == "")
+        query = select(Document.id).where(_match_files(tenant), exists().where(*own, *unknown))
+        return await self._database.fetch_values(query.order_by(Document.id))
 
     async def load_chunks(
         self, tenant: str, document_id: str, offset: int, limit: int, text: str = ""
@@ -189,10 +202,8 @@ class DocumentRepository:
             said = (column.icontains(text, autoescape=True) for column in (StoredChunk.text, StoredChunk.question))
             where &= or_(*said)
         query = select(*columns).where(where).order_by(StoredChunk.ordinal, StoredChunk.id)
-        async with self._database.read() as connection:
-            rows = [ChunkRow(*row) for row in await connection.execute(query.offset(offset).limit(limit))]
-            counted = select(func.count()).select_from(StoredChunk).where(where)
-            return rows, (await connection.execute(counted)).scalar_one()
+        rows, total = await self._database.fetch_page(query, offset, limit)
+        return [ChunkRow(*row) for row in rows], total
 
     async def find_passage(self, tenant: str, document_id: str, quotes: Sequence[str]) -> PassageRow | None:
         """Finds the chunk of a document that contains all the quotes, at least one, word for word.
@@ -236,34 +247,9 @@ class DocumentRepository:
 
 def _select_documents(where: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     version = (DocumentVersion.tenant_id == Document.tenant_id) & (DocumentVersion.id == Document.version_id)
+    own = {field.name: getattr(Document, field.name) for field in fields(DocumentRow) if field.name not in _JOINED}
     return (
-        select(
-            Document.id,
-            Document.name,
-            Document.title,
-            Document.path,
-            Document.external_id,
-            Document.category,
-            Document.tags,
-            Document.product,
-            Document.product_version,
-            Document.url,
-            Document.valid_from,
-            Document.valid_until,
-            Document.disabled,
-            Document.live,
-            Document.published,
-            Document.media_type,
-            Document.size,
-            Document.content_hash,
-            Document.version_id,
-            DocumentVersion.number.label("version"),
-            DocumentVersion.chunks,
-            Document.revision,
-            (KbState.indexed_revision >= Document.revision).label("indexed"),
-            Document.created_at,
-            Document.updated_at,
-        )
+        select(*(column.label(name) for name, column in (own | _JOINED).items()))
         .join(DocumentVersion, version)
         .join(KbState, KbState.tenant_id == Document.tenant_id)
         .where(where)
@@ -275,7 +261,7 @@ def _match_files(tenant: str) -> ColumnElement[bool]:
     return (Document.tenant_id == tenant) & (Document.kind == DocumentKind.FILE)
 
 
-def _match_filters(tenant: str, filters: Filters, dialect: str) -> ColumnElement[bool]:
+def _match_filters(tenant: str, filters: Filters) -> ColumnElement[bool]:
     where = _match_files(tenant)
     if filters.category is not None:
         where &= Document.category == filters.category
@@ -294,9 +280,7 @@ def _match_filters(tenant: str, filters: Filters, dialect: str) -> ColumnElement
     if filters.disabled is not None:
         where &= Document.disabled.is_(filters.disabled)
     if filters.tag is not None:
-        items = func.json_each if dialect == "sqlite" else func.json_array_elements_text
-        tags = items(Document.tags).table_valued("value")
-        where &= exists(select(1).select_from(tags).where(tags.c.value == filters.tag))
+        where &= has_any_item(Document.tags, [filters.tag])
     return where
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, func, or_, select, update
+from sqlalchemy import Connection, delete, exists, func, or_, select, update
 
 from app.db.base import now
 from app.db.engine import Database
-from app.db.sorting import sorted_by
-from app.documents.repository_knowledge import drop_contents, hold_revision, is_valid, raise_revision
+from app.db.sorting import build_order
+from app.documents.repository_knowledge import drop_contents, hold_revision, is_valid, match_document, raise_revision
 from app.documents.repository_labels import PathTaken
 from app.documents.tables import Document, DocumentVersion
 from app.documents.types import DocumentKind, Filing, VersionState
@@ -45,7 +45,7 @@ class BinRepository:
     async def put(self, tenant: str, document_id: str, deleted_by: str) -> int | None:
         """Deletes a document into the bin; the revision from which on no search finds it, None without the document."""
         async with self._database.write() as connection:
-            one = _match_document(tenant, document_id, DocumentKind.FILE)
+            one = match_document(tenant, document_id, DocumentKind.FILE)
             if (await connection.execute(select(Document.id).where(one))).first() is None:
                 return None
             revision = await raise_revision(connection, tenant)
@@ -67,7 +67,7 @@ class BinRepository:
         """
         async with self._database.write() as connection:
             await hold_revision(connection, tenant)
-            one = _match_document(tenant, document_id, DocumentKind.BINNED)
+            one = match_document(tenant, document_id, DocumentKind.BINNED)
             columns = Document.path, Document.external_id, Document.valid_from, Document.valid_until, Document.disabled
             row = (await connection.execute(select(*columns).where(one))).first()
             if row is None:
@@ -111,7 +111,7 @@ class BinRepository:
         versions = select(func.count()).select_from(DocumentVersion).where(own).scalar_subquery()
         told = (*(getattr(Document, name) for name in _TOLD), versions, Document.deleted_at, Document.deleted_by)
         query = select(*told).where(where)
-        query = query.order_by(*sorted_by(sort, _SORTED), Document.deleted_at.desc(), Document.id)
+        query = query.order_by(*build_order(sort, _SORTED), Document.deleted_at.desc(), Document.id)
         rows, total = await self._database.fetch_page(query, offset, limit)
         return [BinnedRow(*row) for row in rows], total
 
@@ -123,16 +123,12 @@ class BinRepository:
 
 
 def _erase_document(connection: Connection, tenant: str, document_id: str) -> bool:
-    one = _match_document(tenant, document_id, DocumentKind.BINNED)
+    one = match_document(tenant, document_id, DocumentKind.BINNED)
     if connection.execute(select(Document.id).where(one)).first() is None:
         return False
     connection.execute(delete(Document).where(one))
     drop_contents(connection, tenant)
     return True
-
-
-def _match_document(tenant: str, document_id: str, kind: DocumentKind) -> ColumnElement[bool]:
-    return (Document.tenant_id == tenant) & (Document.id == document_id) & (Document.kind == kind)
 
 
 _SORTED = {"name": func.lower(Document.name), "size": Document.size, "deleted": Document.deleted_at}

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.db.base import now
@@ -15,7 +15,7 @@ from app.documents import repository_chunks as chunks
 from app.documents import repository_vocabulary as vocabulary
 from app.documents.repository_knowledge import hold_revision, raise_revision
 from app.documents.tables import Document, StoredChunk
-from app.documents.types import PieceGone, RewrittenPieces, StoredPiece
+from app.documents.types import DocumentKind, PieceGone, RewrittenPieces, StoredPiece
 from knowledge import text
 
 
@@ -28,18 +28,26 @@ class ChunkEditRepository:
     async def load_entry(
         self, tenant: str, document_id: str, *, chunk_id: str = "", correction: str = ""
     ) -> list[StoredPiece]:
-        """Loads a chunk, by its id or by its correction, with the other wordings of its question; empty if it does not
-        exist now.
+        """Loads a chunk of a file, by its id or by its correction, with the other wordings of its question in order;
+        empty if it does not exist now.
         """
+        chunk = StoredChunk
+        own = chunk.tenant_id == tenant, chunk.document_id == document_id
+        named = chunk.correction == correction if correction else chunk.id == chunk_id
+        entry = select(chunk.entry).where(*own, named).limit(1).scalar_subquery()
+        file = (Document.tenant_id == chunk.tenant_id) & (Document.id == chunk.document_id)
+        file &= Document.kind == DocumentKind.FILE
+        query = select(chunk.id, chunk.excluded, chunk.correction).join(Document, file)
         async with self._database.read() as connection:
-            return await chunks.load_entry(connection, tenant, document_id, chunk_id=chunk_id, correction=correction)
+            rows = await connection.execute(query.where(*own, chunk.entry == entry))
+            marks = {row.id: (row.excluded, row.correction) for row in rows}
+            found = await chunks.load_chunks(connection, tenant, marks)
+        return [StoredPiece(piece, *marks[piece.id]) for piece, _ in found]
 
     async def count_visible(self, tenant: str, document_id: str) -> int:
         """Counts the chunks of a document that searches find."""
-        async with self._database.read() as connection:
-            own = StoredChunk.tenant_id == tenant, StoredChunk.document_id == document_id
-            rows = await connection.execute(select(StoredChunk.id).where(*own, StoredChunk.excluded.is_(False)))
-            return len(rows.all())
+        own = StoredChunk.tenant_id == tenant, StoredChunk.document_id == document_id
+        return int(await self._database.fetch_value(select(func.count()).where(*own, StoredChunk.excluded.is_(False))))
 
     async def rewrite_chunks(
         self, tenant: str, document_id: str, pieces: RewrittenPieces, together: Callable[[Connection, int], None]

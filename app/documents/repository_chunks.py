@@ -12,10 +12,10 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.db.base import Base
+from app.db.batches import split_batches
 from app.documents import repository_vocabulary as vocabulary
 from app.documents.meta import META, build_meta
 from app.documents.tables import Document, StoredChunk
-from app.documents.types import DocumentKind, StoredPiece
 from knowledge.blocks import validate_layout
 from knowledge.types import Chunk, CorrectedChunks, DocumentMeta, TermIds
 
@@ -68,7 +68,7 @@ async def add(
         }
         for (version_id, chunk), ids in zip(chunks, terms, strict=True)
     ]
-    for part in vocabulary.split_batches(rows):
+    for part in split_batches(rows):
         await connection.execute(insert(StoredChunk), part)
 
 
@@ -105,25 +105,8 @@ async def renew_ids(
     if terms:
         change = change.values(terms=bindparam("made"))
         renamed = [row | {"made": terms[row["old"]]} for row in renamed]
-    for part in vocabulary.split_batches(renamed):
+    for part in split_batches(renamed):
         await connection.execute(change, part)
-
-
-async def load_entry(
-    connection: AsyncConnection, tenant: str, document_id: str, *, chunk_id: str = "", correction: str = ""
-) -> list[StoredPiece]:
-    """Loads a chunk of a file, by its id or by its correction, with the others of its entry in order; empty if it does
-    not exist now.
-    """
-    chunk = StoredChunk
-    own = chunk.tenant_id == tenant, chunk.document_id == document_id
-    named = chunk.correction == correction if correction else chunk.id == chunk_id
-    of = select(chunk.entry).where(*own, named).limit(1).scalar_subquery()
-    file = (Document.tenant_id == chunk.tenant_id) & (Document.id == chunk.document_id)
-    file &= Document.kind == DocumentKind.FILE
-    query = select(chunk.id, chunk.excluded, chunk.correction).join(Document, file).where(*own, chunk.entry == of)
-    marks = {row.id: (row.excluded, row.correction) for row in await connection.execute(query)}
-    return [StoredPiece(found, *marks[found.id]) for found, _ in await load_chunks(connection, tenant, marks)]
 
 
 async def load_chunks(
@@ -134,7 +117,7 @@ async def load_chunks(
     documents: dict[str, DocumentMeta] = {}
     places: dict[str, str] = {}
     loaded: list[tuple[Chunk, TermIds]] = []
-    for part in vocabulary.split_batches(wanted):
+    for part in split_batches(wanted):
         query = (
             select(StoredChunk, *META, Document.identity)
             .join(Document, (Document.tenant_id == StoredChunk.tenant_id) & (Document.id == StoredChunk.document_id))

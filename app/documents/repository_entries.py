@@ -8,6 +8,7 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.db.base import now
+from app.db.batches import split_batches
 from app.documents import repository_chunks as chunks
 from app.documents import repository_vocabulary as vocabulary
 from app.documents.repository_knowledge import drop_unused_contents, raise_revision
@@ -47,7 +48,7 @@ class EntryRepository:
             for entry in entries
         ]
         for table, rows in ((Document, documents), (DocumentVersion, versions)):
-            for part in vocabulary.split_batches(rows):
+            for part in split_batches(rows):
                 await connection.execute(insert(table), part)
         terms = await vocabulary.assign_ids(connection, tenant, [words for entry in entries for words in entry.tokens])
         pieces = [(entry.version_id, chunk) for entry in entries for chunk in entry.chunks]
@@ -60,7 +61,7 @@ class EntryRepository:
         await drop_unused_contents(connection, tenant)
 
     async def _drop_entries(self, connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> None:
-        for part in vocabulary.split_batches(ids):
+        for part in split_batches(ids):
             mine = (Document.tenant_id == tenant) & (Document.kind == self._kind) & Document.id.in_(part)
             await connection.execute(delete(Document).where(mine))
 
@@ -68,12 +69,12 @@ class EntryRepository:
         self, connection: AsyncConnection, tenant: str, entries: Sequence[PreparedDocument]
     ) -> None:
         contents = {entry.content_hash: entry.content for entry in entries}
-        for part in vocabulary.split_batches(list(contents)):
+        for part in split_batches(list(contents)):
             query = select(Content.content_hash).where(Content.tenant_id == tenant, Content.content_hash.in_(part))
             for known in (await connection.execute(query)).scalars():
                 del contents[known]
         rows = [{"tenant_id": tenant, "content_hash": key, "data": data} for key, data in contents.items()]
-        for batch in vocabulary.split_batches(rows):
+        for batch in split_batches(rows):
             await connection.execute(insert(Content), batch)
 
     def _build_row(self, tenant: str, entry: PreparedDocument, revision: int) -> dict[str, object]:

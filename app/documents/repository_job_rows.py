@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
+from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, Connection, delete, exists, select, update
 
 from app.db.base import now
@@ -13,6 +13,7 @@ from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal
 from app.documents.types import OPEN, Labels
 
 _FILE, _JOB, _ORIGINAL = IngestionFile, IngestionJob, IngestionOriginal
+_LABELS = TypeAdapter(Labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +38,13 @@ class FileKey:
 
 def dump_labels(labels: Labels) -> dict[str, Any]:
     """Returns the labels that are given, in types that JSON knows."""
-    given = labels.list_given()
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in given.items()}
+    told: dict[str, Any] = _LABELS.dump_python(labels, mode="json", exclude_none=True)
+    return told
 
 
-def from_json(labels: dict[str, Any]) -> Labels:
+def read_labels(told: dict[str, Any]) -> Labels:
     """Reads labels that `dump_labels` wrote."""
-    values = dict(labels)
-    for name in {"valid_from", "valid_until"} & values.keys():
-        values[name] = datetime.fromisoformat(values[name])
-    if "tags" in values:
-        values["tags"] = tuple(values["tags"])
-    return Labels(**values)
+    return _LABELS.validate_python(told)
 
 
 def drop_original(connection: Connection, key: FileKey) -> None:

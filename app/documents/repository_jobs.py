@@ -62,9 +62,6 @@ class JobFilter:
     text: str = ""
 
 
-ALL_JOBS = JobFilter()
-
-
 @dataclass(frozen=True, slots=True)
 class RefusedFile:
     """A file that was refused before anything of it was kept."""
@@ -113,8 +110,7 @@ class JobRepository:
         """Counts the tenant's files that are not settled, and their bytes."""
         query = select(func.count(), func.coalesce(func.sum(_FILE.size), 0))
         query = query.where(_FILE.tenant_id == tenant, _FILE.state.in_(OPEN))
-        async with self._database.read() as connection:
-            count, size = (await connection.execute(query)).one()
+        [(count, size)] = await self._database.fetch(query)
         return count, int(size)
 
     async def get(self, tenant: str, job_id: str) -> JobRow | None:
@@ -122,9 +118,7 @@ class JobRepository:
         found = await self._load_jobs((_JOB.tenant_id == tenant) & (_JOB.id == job_id), tenant, 0, 1)
         return found[0] if found else None
 
-    async def load_page(
-        self, tenant: str, filters: JobFilter = ALL_JOBS, *, offset: int, limit: int
-    ) -> tuple[list[JobRow], int]:
+    async def load_page(self, tenant: str, filters: JobFilter, *, offset: int, limit: int) -> tuple[list[JobRow], int]:
         """Loads jobs, the latest first, and how many there are in all."""
         where = _JOB.tenant_id == tenant
         files = exists().where(_FILE.tenant_id == _JOB.tenant_id, _FILE.job_id == _JOB.id)
@@ -167,19 +161,18 @@ class JobRepository:
 def _build_row(
     tenant: str, job_id: str, number: int, file: Incoming | RefusedFile, size: int, moment: datetime
 ) -> dict[str, Any]:
-    refused = file if isinstance(file, RefusedFile) else None
-    return {
+    row = {
         "tenant_id": tenant,
         "job_id": job_id,
         "number": number,
         "path": file.path,
-        "external_id": file.external_id if isinstance(file, Incoming) else "",
-        "labels": dump_labels(file.labels) if isinstance(file, Incoming) else {},
-        "columns": asdict(file.columns) if isinstance(file, Incoming) and file.columns else None,
-        "change": asdict(file.change) if isinstance(file, Incoming) else {},
         "size": size,
-        "state": FileState.FAILED if refused else FileState.QUEUED,
-        "outcome": FileOutcome.FAILED if refused else "",
+        "external_id": "",
+        "labels": {},
+        "columns": None,
+        "change": {},
+        "state": FileState.QUEUED,
+        "outcome": "",
         "document_id": "",
         "title": "",
         "chunks": 0,
@@ -188,14 +181,27 @@ def _build_row(
         "same_as": None,
         "previous": None,
         "notices": None,
-        "error": refused.error if refused else None,
+        "error": None,
         "worker": "",
         "leased_until": None,
         "due_at": moment,
         "interruptions": 0,
         "retries": 0,
         "started_at": None,
-        "finished_at": moment if refused else None,
+        "finished_at": None,
+    }
+    if isinstance(file, RefusedFile):
+        return row | {
+            "state": FileState.FAILED,
+            "outcome": FileOutcome.FAILED,
+            "error": file.error,
+            "finished_at": moment,
+        }
+    return row | {
+        "external_id": file.external_id,
+        "labels": dump_labels(file.labels),
+        "columns": asdict(file.columns) if file.columns else None,
+        "change": asdict(file.change),
     }
 
 

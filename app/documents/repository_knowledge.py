@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.db.base import now
@@ -63,12 +63,10 @@ class KnowledgeRepository:
         async with self._database.write() as connection:
             revision = await raise_revision(connection, tenant)
             document = prepared.document
-            current = await find_current_version(connection, tenant, filing.identity)
-            if current != (None if replaces is None else (document.id, replaces)):
-                raise StaleDocument(document.name)
+            await require_current(connection, tenant, prepared, replaces, filing)
             await write_content(connection, tenant, prepared)
             values = await build_document_values(connection, tenant, prepared, filing, labels)
-            await write_document(connection, tenant, document.id, values | {"revision": revision}, current is None)
+            await write_document(connection, tenant, document.id, values | {"revision": revision}, replaces is None)
             if approval is None:
                 await versions.add(connection, tenant, prepared, change, labels)
             else:
@@ -88,7 +86,7 @@ class KnowledgeRepository:
         id.
         """
         async with self._database.write(erases=True) as connection:
-            key = (Document.tenant_id == tenant) & (Document.id == document_id) & (Document.kind == DocumentKind.FILE)
+            key = match_document(tenant, document_id, DocumentKind.FILE)
             if (await connection.execute(select(Document.id).where(key))).first() is None:
                 return None
             revision = await raise_revision(connection, tenant)
@@ -105,6 +103,11 @@ class KnowledgeRepository:
         """Raises the revision without a change, so that nothing that was made of the one before is found again."""
         async with self._database.write() as connection:
             return await raise_revision(connection, tenant)
+
+
+def match_document(tenant: str, document_id: str, kind: DocumentKind) -> ColumnElement[bool]:
+    """Matches a document, if it is of this kind."""
+    return (Document.tenant_id == tenant) & (Document.id == document_id) & (Document.kind == kind)
 
 
 async def raise_revision(connection: AsyncConnection, tenant: str) -> int:
@@ -126,11 +129,16 @@ async def _lock_revision(connection: AsyncConnection, tenant: str, step: int) ->
     return (await connection.execute(raised.returning(KbState.revision))).scalar_one()
 
 
-async def find_current_version(connection: AsyncConnection, tenant: str, identity: str) -> tuple[str, str] | None:
-    """Returns the ids of the document that has this identity and of its current version; None without one."""
-    query = select(Document.id, Document.version_id).where(Document.tenant_id == tenant, Document.identity == identity)
-    row = (await connection.execute(query)).first()
-    return (row.id, row.version_id) if row else None
+async def require_current(
+    connection: AsyncConnection, tenant: str, prepared: PreparedDocument, replaces: str | None, filing: Filing
+) -> None:
+    """Raises StaleDocument unless what is filed there is still this document in the version `replaces`; None: nothing
+    is.
+    """
+    filed = (Document.tenant_id == tenant) & (Document.identity == filing.identity)
+    row = (await connection.execute(select(Document.id, Document.version_id).where(filed))).first()
+    if row != (None if replaces is None else (prepared.document.id, replaces)):
+        raise StaleDocument(prepared.document.name)
 
 
 async def write_content(connection: AsyncConnection, tenant: str, prepared: PreparedDocument) -> None:

@@ -14,7 +14,7 @@ from app.db.engine import Database
 from app.documents import repository_chunks as chunks
 from app.documents.labels import check_validity
 from app.documents.products import FIELDS, compute_renamed_values
-from app.documents.repository_knowledge import Together, hold_revision, is_valid, raise_revision
+from app.documents.repository_knowledge import Together, hold_revision, is_valid, match_document, raise_revision
 from app.documents.tables import Document, KbState
 from app.documents.types import DocumentKind, Filing
 
@@ -48,7 +48,7 @@ class LabelRepository:
         async with self._database.write() as connection:
             state = select(KbState.revision).where(KbState.tenant_id == tenant)
             await connection.execute(state.with_for_update())  # as every commit does first
-            key = (Document.tenant_id == tenant) & (Document.id == document_id) & (Document.kind == DocumentKind.FILE)
+            key = match_document(tenant, document_id, DocumentKind.FILE)
             known = (await connection.execute(select(Document.__table__).where(key))).mappings().first()
             if known is None:
                 return None

@@ -12,7 +12,7 @@ from sqlalchemy.orm import aliased
 from app.db.base import now
 from app.db.engine import Database
 from app.db.leased_queue import Backoff, LeasedQueue, LeaseLost
-from app.documents.repository_job_rows import FileKey, drop_original, finish, from_json
+from app.documents.repository_job_rows import FileKey, drop_original, finish, read_labels
 from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal, KbState
 from app.documents.types import (
     AT_WORK,
@@ -120,10 +120,9 @@ class JobQueue:
         else:
             lost, abandoned = _QUEUE.match_lost(worker, alone=False), _ORIGINAL.created_at < moment - _ABANDONED
         of = (_JOB.tenant_id == _ORIGINAL.tenant_id) & (_JOB.id == _ORIGINAL.job_id)
-        async with self._database.read() as connection:
-            found = await connection.execute(select(_FILE.number).where(_FILE.state.in_(AT_WORK), lost).limit(1))
-            if found.first() is None and alone_since is None:
-                return
+        left = await self._database.fetch_first(select(_FILE.number).where(_FILE.state.in_(AT_WORK), lost).limit(1))
+        if left is None and alone_since is None:
+            return
         await self._database.transact(lambda connection: _recover_files(connection, _FILE.state.in_(AT_WORK) & lost))
         dropped = delete(_ORIGINAL).where(abandoned, ~exists().where(of))
         await self._database.execute(dropped)
@@ -187,7 +186,7 @@ def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, I
     key = FileKey(tenant, row.job_id, row.number)
     data = connection.execute(select(_ORIGINAL.data).where(key.original)).scalar_one()  # there while it is open
     columns = FaqColumns(**row.columns) if row.columns else None
-    return key, Incoming(row.path, data, row.external_id, from_json(row.labels), columns, Change(**row.change))
+    return key, Incoming(row.path, data, row.external_id, read_labels(row.labels), columns, Change(**row.change))
 
 
 def _fail_file(connection: Connection, key: FileKey, worker: str, error: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.db.base import now
-from app.documents.repository_job_rows import dump_labels, from_json
+from app.documents.repository_job_rows import dump_labels, read_labels
 from app.documents.tables import Document, DocumentVersion
 from app.documents.types import Change, Labels, VersionState
 from knowledge.ingest import PreparedDocument
@@ -82,7 +82,7 @@ def build_version(row: Any) -> VersionRow:
         **values
         | {
             "columns": FaqColumns(**columns) if columns else None,
-            "labels": from_json(values["labels"]),
+            "labels": read_labels(values["labels"]),
             "state": VersionState(values["state"]),
         }
     )

@@ -12,12 +12,11 @@ from sqlalchemy import delete, func, select, update
 from app.db.base import now
 from app.db.engine import Database
 from app.documents.repository_knowledge import (
-    StaleDocument,
     Together,
     build_document_values,
     drop_unused_contents,
-    find_current_version,
     hold_revision,
+    require_current,
     write_content,
     write_document,
 )
@@ -80,15 +79,13 @@ class VersionRepository:
         filing, document = filing or Filing(prepared.document.name), prepared.document
         async with self._database.write() as connection:
             revision = await hold_revision(connection, tenant)
-            current = await find_current_version(connection, tenant, filing.identity)
-            if current != (None if replaces is None else (document.id, replaces)):
-                raise StaleDocument(document.name)
+            await require_current(connection, tenant, prepared, replaces, filing)
             await write_content(connection, tenant, prepared)
             published = select(Document.published).where(Document.tenant_id == tenant, Document.id == document.id)
             if not (await connection.execute(published)).scalar_one_or_none():
                 values = await build_document_values(connection, tenant, prepared, filing, labels)
                 values |= {"published": False, "live": False, "revision": revision}
-                await write_document(connection, tenant, document.id, values, current is None)
+                await write_document(connection, tenant, document.id, values, replaces is None)
                 labels = Labels()  # the document has them already, and may be given others
             await add(connection, tenant, prepared, change, labels)
             if together is not None:
@@ -112,20 +109,20 @@ class VersionRepository:
         query = select(func.max(_VERSION.number)).where(match_versions(tenant, document_id), _VERSION.number < number)
         return await self._database.fetch_value(query) or 0
 
-    async def open(
+    async def load_open(
         self, tenant: str, states: Sequence[VersionState] = UNPUBLISHED, *, offset: int = 0, limit: int = 100
     ) -> tuple[list[OpenVersion], int]:
-        """Versions in these states, the latest first, and how many there are in all."""
+        """Loads versions in these states, the latest first, and how many there are in all."""
         where = (_VERSION.tenant_id == tenant) & _VERSION.state.in_(states)
         query = _select_with_documents(where).order_by(_VERSION.created_at.desc(), _VERSION.id)
         rows, total = await self._database.fetch_page(query, offset, limit)
-        return [_open(row) for row in rows], total
+        return [_build_open_version(row) for row in rows], total
 
     async def list_due(self) -> list[OpenVersion]:
         """Lists the versions of all tenants that are to be published by now, in the order of these times."""
         where = (_VERSION.state == VersionState.SCHEDULED) & (_VERSION.publish_at <= now())
         query = _select_with_documents(where).order_by(_VERSION.publish_at, _VERSION.number)
-        return [_open(row) for row in await self._database.fetch(query)]
+        return [_build_open_version(row) for row in await self._database.fetch(query)]
 
     async def move_version(
         self,
@@ -162,5 +159,5 @@ def _select_with_documents(where: Any) -> Any:
     return select_versions(where, *told).join(Document, own)
 
 
-def _open(row: Any) -> OpenVersion:
+def _build_open_version(row: Any) -> OpenVersion:
     return OpenVersion(row.tenant_id, row.document_id, row.title, row.path, row.published, build_version(row))

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from sqlalchemy import insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.db.batches import split_batches
 from app.documents.tables import KbState, Term
 from knowledge.types import TermIds
-
-# Rows or values per statement.
-BATCH = 500
-
-T = TypeVar("T")
 
 
 async def assign_ids(connection: AsyncConnection, tenant: str, tokens: Iterable[Sequence[str]]) -> list[TermIds]:
@@ -36,12 +31,6 @@ async def assign_ids(connection: AsyncConnection, tenant: str, tokens: Iterable[
             await connection.execute(insert(Term), part)
         await connection.execute(update(KbState).where(KbState.tenant_id == tenant).values(terms=first + len(new)))
     return await asyncio.to_thread(_convert_to_ids, texts, ids)
-
-
-def split_batches(rows: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Slices of at most `BATCH`: below every database's limit on parameters, and short enough for the event loop."""
-    for start in range(0, len(rows), BATCH):
-        yield rows[start : start + BATCH]
 
 
 async def load_terms(connection: AsyncConnection, tenant: str, first: int) -> tuple[str, ...]:

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from loguru import logger
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.db.engine import Database
-from app.documents import repository_outdated
+from app.documents.repository import DocumentRepository
 from app.documents.types import Change
 from app.documents.versions import VersionService
 from app.errors import Conflict, NotFound
@@ -33,14 +32,9 @@ class RereadOptions(BaseModel):
 class RereadService:
     """Each document becomes a version of its own, so that what was can be rolled back to."""
 
-    def __init__(self, database: Database, versions: VersionService) -> None:
-        self._database = database
+    def __init__(self, documents: DocumentRepository, versions: VersionService) -> None:
+        self._documents = documents
         self._versions = versions
-
-    async def find_outdated(self, tenant: str, *, everything: bool = False) -> list[str]:
-        """See `repository_outdated.find_outdated`."""
-        async with self._database.read() as connection:
-            return await repository_outdated.find_outdated(connection, tenant, everything=everything)
 
     async def run(self, context: JobContext) -> dict[str, Any]:
         """Runs the job: reads all outdated files again. A file that cannot be read any more stays as it is, and is
@@ -48,7 +42,7 @@ class RereadService:
         """
         tenant, failed = context.tenant, 0
         asked: list[str] = context.parameters["documents"]
-        documents = asked or await self.find_outdated(tenant, everything=context.parameters["everything"])
+        documents = asked or await self._documents.list_outdated(tenant, everything=context.parameters["everything"])
         for number, document_id in enumerate(documents):
             await context.report_progress(number, len(documents))
             try:

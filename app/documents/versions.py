@@ -11,8 +11,7 @@ from loguru import logger
 
 from app.db.base import now
 from app.documents.diff import Diff, compare_paragraphs
-from app.documents.ingestion import IngestionService, build_not_found
-from app.documents.products import FIELDS
+from app.documents.ingestion import IngestionService, build_identity, build_not_found
 from app.documents.repository import DocumentRepository, DocumentRow
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
 from app.documents.repository_version_rows import Approval, VersionDecision, VersionRow, WrongState
@@ -20,7 +19,7 @@ from app.documents.repository_versions import StoredVersion, VersionRepository
 from app.documents.types import UNPUBLISHED, Change, Filing, Labels, VersionState
 from app.errors import Conflict, NotFound
 from knowledge.errors import InvalidDocument, Unavailable
-from knowledge.ingest import Identity, Ingestor, PreparedDocument
+from knowledge.ingest import Ingestor, PreparedDocument
 
 _DRAFT, _REVIEW, _SCHEDULED = UNPUBLISHED
 _APPROVABLE = (_REVIEW, _SCHEDULED)
@@ -168,13 +167,9 @@ class VersionService:
         made; by default that of the stored one.
         """
         labels = stored.row.labels if stored.row.state in UNPUBLISHED else Labels()
-        category = known.category if labels.category is None else labels.category
-        tags = known.tags if labels.tags is None else labels.tags
-        own, filing = known.own_labels, _build_filing(known, stored.row)
-        about = (own[name] if getattr(labels, name) is None else getattr(labels, name) for name in FIELDS)
-        identity = Identity(known.id, version_id or stored.row.id, category, tags, filing.folder, *about)
-        columns = stored.row.columns
-        return await self._ingestion.prepare(tenant, filing.name, stored.content, identity, columns=columns)
+        filing = _build_filing(known, stored.row)
+        identity = build_identity(known, labels, filing.folder, version_id or stored.row.id)
+        return await self._ingestion.prepare(tenant, filing.name, stored.content, identity, columns=stored.row.columns)
 
     async def _publish_version(self, tenant: str, known: DocumentRow, stored: StoredVersion, approval: Approval) -> int:
         prepared = await self.read_again(tenant, known, stored)

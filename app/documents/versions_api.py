@@ -45,7 +45,7 @@ async def list_drafts(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> OpenVersionPage:
     """Versions that wait for somebody, of all documents, the latest first."""
-    rows, total = await wiring.versions.rows.open(tenant, state or UNPUBLISHED, offset=offset, limit=limit)
+    rows, total = await wiring.versions.rows.load_open(tenant, state or UNPUBLISHED, offset=offset, limit=limit)
     return OpenVersionPage(
         items=[OpenVersionOut.from_version(row) for row in rows], total=total, offset=offset, limit=limit
     )

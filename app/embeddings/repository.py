@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import numpy as np
 from sqlalchemy import Connection, delete, func, select, update
 
+from app.db.batches import BATCH, split_batches
 from app.db.engine import Database, insert_into
 from app.embeddings.tables import Embedding
 from knowledge.types import Vector
 
 Result = TypeVar("Result")
 
-_BATCH = 500
 _PRECISION_DAYS = 7
 
 
@@ -40,13 +40,13 @@ class DatabaseEmbeddingCache:
             {"key": key, "vector": np.asarray(vector, dtype="<f4").tobytes(), "used_on": _get_today()}
             for key, vector in sorted(vectors.items())
         ]
-        for start in range(0, len(rows), _BATCH):
-            self._wait(self._put(rows[start : start + _BATCH]))
+        for part in split_batches(rows):
+            self._wait(self._put(part))
 
     def drop_many(self, keys: Sequence[str]) -> None:
         """Deletes vectors; keys that are missing already do no harm. Blocking."""
-        for start in range(0, len(keys), _BATCH):
-            self._wait(self._drop(keys[start : start + _BATCH]))
+        for part in split_batches(keys):
+            self._wait(self._drop(part))
 
     def count(self) -> int:
         """Counts the vectors. Blocking."""
@@ -69,16 +69,16 @@ class DatabaseEmbeddingCache:
     async def _get(self, keys: Sequence[str]) -> dict[str, Vector]:
         found: dict[str, Vector] = {}
         stale: list[str] = []
-        for start in range(0, len(keys), _BATCH):
+        for part in split_batches(keys):
             query = select(Embedding.key, Embedding.vector, Embedding.used_on)
             async with self._database.read() as connection:
-                rows = await connection.execute(query.where(Embedding.key.in_(keys[start : start + _BATCH])))
+                rows = await connection.execute(query.where(Embedding.key.in_(part)))
                 for key, blob, used_on in rows:
                     found[key] = np.frombuffer(blob, dtype="<f4").astype(np.float32)
                     if used_on < _get_today() - _PRECISION_DAYS:
                         stale.append(key)
-        for start in range(0, len(stale), _BATCH):
-            await self._mark_used(stale[start : start + _BATCH])
+        for part in split_batches(stale):
+            await self._mark_used(part)
         return found
 
     async def _mark_used(self, keys: Sequence[str]) -> None:
@@ -106,7 +106,7 @@ class DatabaseEmbeddingCache:
         return int(await self._database.fetch_value(query))
 
     async def _forget(self, before: int) -> int:
-        some = select(Embedding.key).where(Embedding.used_on < before).limit(_BATCH)
+        some = select(Embedding.key).where(Embedding.used_on < before).limit(BATCH)
 
         def forget(connection: Connection) -> int:
             keys = list(connection.execute(some).scalars())

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from app.db.batches import BATCH, split_batches
 from app.db.wal import switch_to_wal
 from app.errors import find_outage
 from knowledge.damage import is_damage, set_aside
@@ -19,7 +20,6 @@ from knowledge.types import Vector
 
 Result = TypeVar("Result")
 
-_BATCH = 500
 _PRECISION_DAYS = 7
 _OPENING = (
     "PRAGMA synchronous=NORMAL",  # a vector that a power cut takes is embedded again; a killed process loses none
@@ -46,8 +46,8 @@ class SqliteEmbeddingCache:
     def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Loads those of these vectors that are stored, float32."""
         found: dict[str, Vector] = {}
-        for start in range(0, len(keys), _BATCH):
-            rows = self._run(partial(_get, keys=keys[start : start + _BATCH]))
+        for part in split_batches(keys):
+            rows = self._run(partial(_get, keys=part))
             found.update({key: np.frombuffer(blob, dtype="<f4").astype(np.float32) for key, blob in rows})
         return found
 
@@ -88,7 +88,7 @@ class SqliteEmbeddingCache:
 
         def forget(connection: sqlite3.Connection) -> int:
             query = "SELECT key FROM uses WHERE day < ? LIMIT ?"
-            keys = connection.execute(query, [_get_today() - days, _BATCH]).fetchall()
+            keys = connection.execute(query, [_get_today() - days, BATCH]).fetchall()
             connection.executemany("DELETE FROM vectors WHERE key = ?", keys)
             connection.executemany("DELETE FROM uses WHERE key = ?", keys)
             if not keys:

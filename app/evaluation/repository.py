@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, sel
 from sqlalchemy.exc import IntegrityError
 
 from app.db.engine import insert_into
-from app.db.sorting import sorted_by
+from app.db.sorting import build_order
 from app.evaluation.dialogues import build_row, parse_dialogue
 from app.evaluation.judgement import TurnVerdict
 from app.evaluation.results import TurnResult
@@ -176,7 +176,7 @@ def list_reports(
     if set_id:
         where &= _REPORT.set_id == set_id
     total = connection.execute(select(func.count()).select_from(_REPORT).where(where)).scalar_one()
-    order = *sorted_by(sort, _SORTED), _REPORT.created_at.desc(), _REPORT.id
+    order = *build_order(sort, _SORTED), _REPORT.created_at.desc(), _REPORT.id
     query = select(*_REPORT_HEAD).where(where).order_by(*order).limit(limit).offset(offset)
     return [EvaluationReport(*row) for row in connection.execute(query)], total
 

@@ -141,7 +141,7 @@ class EvaluationRuns:
             found, total = await connection.run_sync(
                 lambda sync: repository.list_reports(sync, tenant, set_id=set_id, sort=sort, limit=limit, offset=offset)
             )
-        return [ReportedRun(one, await self._jobs.run(tenant, one.id)) for one in found], total
+        return [ReportedRun(one, await self._jobs.find_run(tenant, one.id)) for one in found], total
 
     async def get(self, tenant: str, report_id: str) -> ReportedRun:
         """Returns a report with the figures of the results that there are by now. Raises NotFound."""
@@ -150,7 +150,7 @@ class EvaluationRuns:
             if found.finished_at is None:
                 results, _ = await connection.run_sync(repository.list_results, tenant, report_id)
                 found = replace(found, figures=compute_figures(results) if results else {})
-        return ReportedRun(found, await self._jobs.run(tenant, report_id))
+        return ReportedRun(found, await self._jobs.find_run(tenant, report_id))
 
     async def list_results(
         self, tenant: str, report_id: str, **wanted: Unpack[ResultQuery]

@@ -17,6 +17,7 @@ from agents.curated.typical_meaning import compute_typical_meaning
 from agents.types import CuratedEntry, CuratedMatch
 from agents.understanding.reading import read
 from app.faqs.types import Faq
+from app.tasks import stop_tasks
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Matrix, Vector
@@ -50,15 +51,10 @@ class FaqBooks:
     Entries that did not change are neither read nor embedded again. The books of an embedder are dropped with it.
     """
 
-    def __init__(self, stored: FaqRepository, wait_seconds: float = WAIT_SECONDS) -> None:
+    def __init__(self, stored: FaqRepository) -> None:
         self._stored = stored
-        self._wait_seconds = wait_seconds
         self._shelves: WeakKeyDictionary[Embedder, dict[str, _TenantShelf]] = WeakKeyDictionary()
         self._typical: WeakKeyDictionary[Embedder, Vector] = WeakKeyDictionary()
-
-    def open_book(self, tenant: str, embedder: Embedder, revision: Callable[[], int]) -> TenantBook:
-        """Returns access to the entries of one tenant. revision: returns that of the index which is searched now."""
-        return TenantBook(self, tenant, embedder, revision)
 
     async def get_book(self, tenant: str, embedder: Embedder, revision: int) -> Book | None:
         """Returns the curated answers that a knowledge base publishes at a revision, or at a later one.
@@ -66,7 +62,7 @@ class FaqBooks:
         None if they could not be read, or not within the seconds that a turn waits for them.
         """
         shelf = self._shelves.setdefault(embedder, {}).setdefault(tenant, _TenantShelf())
-        deadline = monotonic() + self._wait_seconds
+        deadline = monotonic() + WAIT_SECONDS
         while (late := shelf.book.revision < revision) or shelf.due <= monotonic():
             if shelf.reading is None:
                 reading = self._read(tenant, embedder, shelf, revision)
@@ -81,10 +77,7 @@ class FaqBooks:
     async def close(self) -> None:
         """Stops reading."""
         shelves = [shelf for each in self._shelves.values() for shelf in each.values()]
-        tasks = [shelf.reading for shelf in shelves if shelf.reading is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await stop_tasks(*(shelf.reading for shelf in shelves))
 
     async def _read(self, tenant: str, embedder: Embedder, shelf: _TenantShelf, revision: int) -> None:
         """Brings a tenant's shelf up to a revision: reads what changed, and builds the book anew only if needed."""
@@ -130,7 +123,7 @@ class FaqBooks:
 
 @dataclass(frozen=True, slots=True)
 class TenantBook:
-    """See `CuratedAnswers`."""
+    """The curated answers of one tenant, as the chat asks them. revision: that of the index which is searched now."""
 
     books: FaqBooks
     tenant: str

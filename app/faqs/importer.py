@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.faqs.rules import check_draft, hash_wording
-from app.faqs.service import FaqService
+from app.faqs.service import FaqService, build_faq
 from app.faqs.transfer import FaqRowRefused, FaqSheetRow
-from app.faqs.types import Faq, FaqDraft, FaqState
-from app.ids import create_id
+from app.faqs.types import Faq, FaqDraft
 
 # Entries of one transaction: others get in between, and a file that is sent again goes on where it was cut short.
 TOGETHER = 50
@@ -89,7 +87,7 @@ class FaqImporter:
             taken |= {keys[wording]: row for wording in entry.wordings}
             if target:
                 seen[target.id] = row
-            planned.append(_Planned(row, _build_faq(entry, author, target), target))
+            planned.append(_Planned(row, build_faq(entry, author, target), target))
         return planned
 
     async def _write(self, tenant: str, planned: Sequence[_Planned], refused: list[FaqRowRefused]) -> bool:
@@ -132,21 +130,3 @@ def _find_problem(
         if owners.get(key, target) != target:
             return f"“{wording}”已经在另一条精选问答里了。"
     return ""
-
-
-def _build_faq(entry: FaqDraft, author: str, known: Faq | None) -> Faq:
-    state, moment = FaqState.DRAFT if entry.draft else FaqState.PUBLISHED, now()
-    made = Faq(
-        create_id(),
-        entry.question,
-        entry.answer,
-        entry.variants,
-        entry.buttons,
-        state,
-        author,
-        0,
-        False,
-        moment,
-        moment,
-    )
-    return replace(made, id=known.id, hits=known.hits, created_at=known.created_at) if known else made

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Text, bindparam, cast, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from agents.types import Button
 from app.db.base import Base
+from app.db.batches import split_batches
 from app.db.engine import Database
 from app.db.outbox import PendingEvent
-from app.db.sorting import sorted_by
+from app.db.sorting import build_order
 from app.documents.tables import KbState
 from app.faqs.rules import hash_wording
 from app.faqs.tables import FaqRow as Table
 from app.faqs.tables import FaqWordingRow as Wording
 from app.faqs.types import Faq, FaqState
-
-T = TypeVar("T")
-# Values of one statement.
-BATCH = 500
 
 
 class WordingTaken(Exception):
@@ -51,7 +48,7 @@ class FaqRepository:
     async def load_page(self, tenant: str, filters: FaqFilters, offset: int, limit: int) -> tuple[list[Faq], int]:
         """Returns a page of entries, those changed last first unless `sort` says otherwise, and their total number."""
         where = _match_filters(tenant, filters)
-        order = sorted_by(filters.sort, _SORTED)
+        order = build_order(filters.sort, _SORTED)
         query = _select_entries(where).order_by(*order, Table.updated_at.desc(), Table.id)
         rows, total = await self._database.fetch_page(query, offset, limit)
         return [_build_entry(row) for row in rows], total
@@ -75,7 +72,7 @@ class FaqRepository:
         """Loads those entries of these ids that exist."""
         found = []
         async with self._database.read() as connection:
-            for part in _split_batches(ids):
+            for part in split_batches(ids):
                 query = _select_entries((Table.tenant_id == tenant) & Table.id.in_(part))
                 found += [_build_entry(row) for row in await connection.execute(query)]
         return found
@@ -97,7 +94,7 @@ def count(connection: Connection, tenant: str) -> tuple[int, int]:
 def load_states(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, FaqState]:
     """Loads the states of those entries that exist, and locks them until the transaction ends."""
     found: dict[str, FaqState] = {}
-    for part in _split_batches(ids):
+    for part in split_batches(ids):
         query = select(Table.id, Table.state).where(Table.tenant_id == tenant, Table.id.in_(part))
         rows = connection.execute(query.order_by(Table.id).with_for_update())
         found |= {row.id: FaqState(row.state) for row in rows}
@@ -107,7 +104,7 @@ def load_states(connection: Connection, tenant: str, ids: Sequence[str]) -> dict
 def load_owners(connection: Connection, tenant: str, keys: Sequence[str]) -> dict[str, str]:
     """See `FaqRepository.load_owners`."""
     found: dict[str, str] = {}
-    for part in _split_batches(keys):
+    for part in split_batches(keys):
         query = select(Wording.wording, Wording.faq_id).where(Wording.tenant_id == tenant, Wording.wording.in_(part))
         found |= {row.wording: row.faq_id for row in connection.execute(query)}
     return found
@@ -117,7 +114,7 @@ def add(connection: Connection, tenant: str, revision: int, entries: Sequence[Fa
     """Keeps new entries with their wordings. Raises WordingTaken, also where an entry is there already."""
     rows = [_build_values(entry, revision) | {"tenant_id": tenant, "created_at": entry.created_at} for entry in entries]
     try:
-        for part in _split_batches(rows):
+        for part in split_batches(rows):
             connection.execute(insert(Table), part)
     except IntegrityError as error:
         raise WordingTaken from error
@@ -131,11 +128,11 @@ def change(connection: Connection, tenant: str, revision: int, entries: Sequence
     for row in values:
         del row["hits"], row["id"]
     own = (table.c.tenant_id == tenant) & (table.c.id == bindparam("of"))
-    for part in _split_batches(values):
+    for part in split_batches(values):
         connection.execute(
             update(table).where(own).values({name: bindparam(name) for name in part[0] if name != "of"}), part
         )
-    for ids in _split_batches([entry.id for entry in entries]):
+    for ids in split_batches([entry.id for entry in entries]):
         connection.execute(delete(Wording).where(Wording.tenant_id == tenant, Wording.faq_id.in_(ids)))
     _add_wordings(connection, tenant, entries)
 
@@ -169,7 +166,7 @@ def _add_wordings(connection: Connection, tenant: str, entries: Iterable[Faq]) -
         for wording in entry.draft.wordings
     ]
     try:
-        for part in _split_batches(rows):
+        for part in split_batches(rows):
             connection.execute(insert(Wording), part)
     except IntegrityError as error:
         raise WordingTaken from error
@@ -202,19 +199,9 @@ def _match_filters(tenant: str, filters: FaqFilters) -> ColumnElement[bool]:
 
 def _select_entries(where: ColumnElement[bool]) -> Any:
     indexed = select(KbState.indexed_revision).where(KbState.tenant_id == Table.tenant_id).scalar_subquery()
-    return select(
-        Table.id,
-        Table.question,
-        Table.answer,
-        Table.variants,
-        Table.buttons,
-        Table.state,
-        Table.author,
-        Table.hits,
-        (Table.revision <= func.coalesce(indexed, 0)).label("ready"),
-        Table.created_at,
-        Table.updated_at,
-    ).where(where)
+    ready = Table.revision <= func.coalesce(indexed, 0)
+    own = (getattr(Table, field.name) for field in fields(Faq) if field.name != "ready")
+    return select(*own, ready.label("ready")).where(where)
 
 
 def _build_entry(row: Any) -> Faq:
@@ -226,7 +213,3 @@ def _build_entry(row: Any) -> Faq:
         "ready": bool(values["ready"]),
     }
     return Faq(**{**values, **changed})
-
-
-def _split_batches(rows: Sequence[T]) -> Iterable[Sequence[T]]:
-    return (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from app.db.base import now
 from app.db.engine import Database
@@ -21,45 +21,25 @@ from knowledge.ingest import PreparedDocument
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-    from sqlalchemy.ext.asyncio import AsyncConnection
 
+    from app.documents.repository_entries import EntryRepository
     from app.index_follower import Follower
 
 EVERYTHING = FaqFilters()
-
-
-class SearchedEntries(Protocol):
-    """Where what is published becomes findable, within the transaction that publishes it."""
-
-    async def raise_revision(self, connection: AsyncConnection, tenant: str) -> int:
-        """Locks the tenant's knowledge base; the revision that this commit makes."""
-
-    async def put(
-        self, connection: AsyncConnection, tenant: str, revision: int, entries: Sequence[PreparedDocument]
-    ) -> None:
-        """Writes entries, each in the place of the one of its id."""
-
-    async def remove(self, connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> None:
-        """Removes entries."""
+# How long a change waits for the index after its commit, see `Faq.ready`.
+WAIT_SECONDS = 60.0
 
 
 class FaqService:
     """Each change is one transaction of entry, search index and `kb_revision`; searches are waited for after it."""
 
     def __init__(
-        self,
-        database: Database,
-        searched: SearchedEntries,
-        preparer: EntryPreparer,
-        follower: Follower,
-        wait_seconds: float = 60.0,
+        self, database: Database, searched: EntryRepository, preparer: EntryPreparer, follower: Follower
     ) -> None:
-        """wait_seconds: how long a change waits for the index after its commit, see `Faq.ready`."""
         self._database = database
         self._searched = searched
         self._preparer = preparer
         self._follower = follower
-        self._wait_seconds = wait_seconds
         self.stored = FaqRepository(database)
 
     async def load_page(
@@ -79,15 +59,14 @@ class FaqService:
         """Keeps a new entry, published unless it is a draft. id: "" for a new one. Raises InvalidRequest,
         EmbeddingUnavailable, and Conflict where another entry has one of its wordings or its id, or there are too many.
         """
-        made = _build_faq(id or create_id(), check_draft(entry), author)
+        made = build_faq(check_draft(entry), author, id=id)
         revision = await self.write(tenant, [made], [])
         return await self._wait_for_entry(tenant, made, revision)
 
     async def change(self, tenant: str, faq_id: str, entry: FaqDraft, author: str = "") -> Faq:
         """Writes an entry anew. Raises NotFound, and as `create`."""
         known = await self.get(tenant, faq_id)
-        written = _build_faq(faq_id, check_draft(entry), author)
-        made = replace(written, hits=known.hits, created_at=known.created_at)
+        made = build_faq(check_draft(entry), author, known)
         revision = await self.write(tenant, [], [made])
         return await self._wait_for_entry(tenant, made, revision)
 
@@ -129,7 +108,7 @@ class FaqService:
 
     async def wait_for_revision(self, tenant: str, revision: int) -> bool:
         """Whether searches know that revision, after waiting for it."""
-        return revision == 0 or await self._follower.wait_for_revision(tenant, revision, self._wait_seconds)
+        return revision == 0 or await self._follower.wait_for_revision(tenant, revision, WAIT_SECONDS)
 
     async def _wait_for_entry(self, tenant: str, entry: Faq, revision: int) -> Faq:
         return replace(entry, ready=await self.wait_for_revision(tenant, revision))
@@ -168,9 +147,26 @@ def _free(connection: Connection, tenant: str, entries: Sequence[Faq]) -> None:
             raise Conflict(message, code="wording_taken", wording=wordings[key], faq_id=owner)
 
 
-def _build_faq(id: str, entry: FaqDraft, author: str) -> Faq:
+def build_faq(entry: FaqDraft, author: str, known: Faq | None = None, *, id: str = "") -> Faq:
+    """Builds an entry as it is written now. known: the one that it changes, whose hits and age it keeps; id: of a new
+    one, "" for any.
+    """
     state, moment = FaqState.DRAFT if entry.draft else FaqState.PUBLISHED, now()
-    return Faq(id, entry.question, entry.answer, entry.variants, entry.buttons, state, author, 0, False, moment, moment)
+    name = known.id if known else id or create_id()
+    hits, created_at = (known.hits, known.created_at) if known else (0, moment)
+    return Faq(
+        id=name,
+        question=entry.question,
+        answer=entry.answer,
+        variants=entry.variants,
+        buttons=entry.buttons,
+        state=state,
+        author=author,
+        hits=hits,
+        ready=False,
+        created_at=created_at,
+        updated_at=moment,
+    )
 
 
 def _build_not_found(faq_id: str) -> NotFound:

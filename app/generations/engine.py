@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from app.learning import Learning
+from app.tasks import stop_tasks
 from knowledge.embeddings.base import Embedder
 
 if TYPE_CHECKING:
@@ -29,9 +30,7 @@ class EmbeddingEngine:
 
     async def close(self) -> None:
         """Stops learning and lets the embedder go."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await stop_tasks(self._task)
         await self.learning.close()
         await asyncio.to_thread(self.embedder.close)
 
@@ -60,8 +59,8 @@ class Generation:
         return self.engine.learning
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Keeps the generation open for as long as the block lasts."""
+    def hold_turn(self) -> Iterator[None]:
+        """Holds the generation for a turn: it is not closed as long as the block lasts."""
         self._turns += 1
         self._free.clear()
         try:

@@ -21,9 +21,8 @@ class GenerationRepository:
         poll.
         """
         query = select(GenerationRow.tenant_id, GenerationRow.number, GenerationRow.embedder)
-        async with self._database.read() as connection:
-            rows = await connection.execute(query)
-            return {row.tenant_id: StoredGeneration(row.number, row.embedder) for row in rows}
+        rows = await self._database.fetch(query)
+        return {row.tenant_id: StoredGeneration(row.number, row.embedder) for row in rows}
 
     async def put(self, tenant: str, generation: StoredGeneration) -> bool:
         """Stores a generation in place of the one before it; False if another one took that place meanwhile."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.types import Receive
+
+from app.tasks import stop_tasks
 
 T = TypeVar("T")
 # As proxies write it into their logs; nobody reads it.
@@ -26,10 +27,7 @@ async def run_while_connected(request: Request, work: Coroutine[Any, Any, T]) ->
         await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
         return await working if working.done() else None
     finally:
-        for task in (working, leaving):
-            task.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await task
+        await stop_tasks(working, leaving)
 
 
 async def wait_until_gone(receive: Receive) -> None:

@@ -16,6 +16,7 @@ from app.errors import Conflict, Overloaded
 from app.idempotency.repository import begin, release, renew, settle
 from app.idempotency.types import KeptResponse, Receipt, RetryKey
 from app.ids import create_id
+from app.tasks import stop_tasks
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -80,9 +81,7 @@ class Retries:
 
     async def close(self) -> None:
         """Ends what runs; it begins anew when it is asked for again."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await stop_tasks(*self._tasks)
 
     def keep_alive(self, owner: str, key: RetryKey) -> None:
         """Says that an attempt lives, until it is `live` no more."""

@@ -10,6 +10,7 @@ from time import monotonic
 
 from loguru import logger
 
+from app.tasks import stop_tasks
 from knowledge.embeddings.base import Embedder
 
 LOG_SECONDS = 5.0
@@ -89,9 +90,7 @@ class EmbeddingBacklog:
 
     async def close(self) -> None:
         """Stops; what was embedded is in the cache."""
-        for task in self._tasks.values():
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await stop_tasks(*self._tasks.values())
 
     async def _run(self, tenant: str, texts: Sequence[str], embedder: Embedder) -> None:
         failure: Exception | None = None

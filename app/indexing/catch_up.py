@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.documents.types import Difference, IndexDelta, OutdatedTokens
-from app.indexing.retokeniser import Retokeniser, Vocabularies
+from app.indexing.retokeniser import Retokeniser
 from knowledge.index import Index, Snapshot, find_differences
 from knowledge.memory import release_memory
 from knowledge.types import IndexChange, IndexedChunk, Matrix
 
 if TYPE_CHECKING:
     from app.documents.repository_feed import IndexFeed
+    from app.vocabulary.analyzers import TenantAnalyzers
 
 Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
 
@@ -48,7 +49,7 @@ class CatchUp:
     as it is, and questions are cut as its terms were.
     """
 
-    def __init__(self, feed: IndexFeed, retokeniser: Retokeniser, vocabularies: Vocabularies) -> None:
+    def __init__(self, feed: IndexFeed, retokeniser: Retokeniser, vocabularies: TenantAnalyzers) -> None:
         self._feed = feed
         self._retokeniser = retokeniser
         self._vocabularies = vocabularies
@@ -70,7 +71,7 @@ class CatchUp:
         if delta.revision == snapshot.revision:
             return False
         vectors = await embed([chunk.indexed_text for chunk, _ in delta.added])
-        await held.index.apply(_change(replace(delta, removed=delta.removed | anew), vectors, known))
+        await held.index.apply(build_index_change(replace(delta, removed=delta.removed | anew), vectors, known))
         held.terms = known + len(delta.new_terms)
         del delta, vectors
         await asyncio.to_thread(release_memory)
@@ -85,7 +86,8 @@ class CatchUp:
                 await self._retokeniser.renew(tenant)
 
 
-def _change(delta: IndexDelta, vectors: Matrix, terms: int) -> IndexChange:
+def build_index_change(delta: IndexDelta, vectors: Matrix, terms: int = 0) -> IndexChange:
+    """Builds what an index applies. vectors: of the added chunks; terms: how many it knows already."""
     added = tuple(IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True))
     return IndexChange(delta.revision, added, delta.removed, terms, delta.new_terms)
 

@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from app.documents.types import OutdatedDocument, RenewedDocument
 from knowledge.ingest import tokenize_texts
 from knowledge.text import Analyzer
-from knowledge.vocabulary import AnalyzerRevisions, TenantVocabulary, find_affected_texts
+from knowledge.vocabulary import find_affected_texts
 
 if TYPE_CHECKING:
     from app.documents.repository_tokens import TokenRepository
-
-
-class Vocabularies(Protocol):
-    """The vocabularies of all tenants, in their versions."""
-
-    async def load_vocabulary(self, tenant: str, version: int) -> TenantVocabulary:
-        """As it was at this version."""
-        ...
-
-    async def load_analyzer(self, tenant: str, version: int) -> Analyzer:
-        """Returns the analyzer of `load_vocabulary`."""
-        ...
-
-    def get_history(self, tenant: str) -> AnalyzerRevisions:
-        """Returns which analyzer the tenant's index had at which revision."""
-        ...
+    from app.vocabulary.analyzers import TenantAnalyzers
 
 
 class Retokeniser:
     """Works off the loop and outside of transactions; what changes meanwhile is looked at again."""
 
-    def __init__(self, tokens: TokenRepository, vocabularies: Vocabularies) -> None:
+    def __init__(self, tokens: TokenRepository, vocabularies: TenantAnalyzers) -> None:
         self._tokens = tokens
         self._vocabularies = vocabularies
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-from contextlib import suppress
 from operator import attrgetter
 from time import monotonic
 
 from loguru import logger
 
 from agents.answering.meaning import Meaning
+from app.tasks import stop_tasks
 from knowledge.buckets import Buckets
 from knowledge.index import Index, Snapshot
 from knowledge.types import Chunk
@@ -62,10 +62,7 @@ class SentenceLearner:
 
     async def close(self) -> None:
         """Stops; what was embedded is kept."""
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+        await stop_tasks(self._task)
 
     def _wake(self) -> None:
         gap, self._changed_at = monotonic() - self._changed_at, monotonic()

@@ -47,7 +47,7 @@ async def list_job_runs(
 @router.get("/runs/{run_id}", responses=list_failures(404))
 async def get_job_run(run_id: str, tenant: StaffTenant, jobs: JobsDep) -> JobRunOut:
     """One run: how far it is, and what came of it."""
-    run = await jobs.run(tenant, run_id)
+    run = await jobs.find_run(tenant, run_id)
     if run is None:
         raise NotFound(f"没有编号为 {run_id} 的任务运行", code="job_run_not_found", run_id=run_id)
     return JobRunOut.from_run(run)

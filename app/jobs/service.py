@@ -47,7 +47,7 @@ class JobService:
         self._wake()
         return run
 
-    async def run(self, tenant: str, run_id: str) -> JobRun | None:
+    async def find_run(self, tenant: str, run_id: str) -> JobRun | None:
         """Returns the run of that id; None without one."""
         return await self._runs.get(tenant, run_id)
 

@@ -16,7 +16,7 @@ from app.auth.principal import Principal, Role
 from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.db.engine import Database
-from app.db.sorting import sorted_by
+from app.db.sorting import build_order
 from app.keys.tables import ApiKey
 from knowledge.filters import EVERYTHING, Filter, build_filter
 
@@ -198,7 +198,7 @@ class KeyRepository:
         if wanted.state is not None:
             where.append(states[wanted.state])
         usual = case((states[KeyState.VALID], 0), else_=1), ApiKey.created_at.desc(), ApiKey.id
-        order = *sorted_by(sort, _SORTED), *usual
+        order = *build_order(sort, _SORTED), *usual
         query = select(*_ROW).where(*where).order_by(*order)
         rows, total = await self._database.fetch_page(query, offset, limit)
         return [_build_row(row) for row in rows], total

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from app.limits.names_over_limit import NamesOverLimit
 from app.limits.types import LimitKind
 from app.limits.windows import Counters, Wanted, wait_for
 from app.redis.server import RedisServer
 
-if TYPE_CHECKING:
-    from redis.asyncio import Redis
-
+# In the place of a reply, where there is none.
+_AWAY = "away"
 # The windows of `MemoryCounters.count`, by the clock of Redis; one step, whoever else counts at the same moment.
 SCRIPT = """
 local time = redis.call('TIME')
@@ -59,20 +58,18 @@ class RedisCounters:
             return None
         if known := self._over.find_first(limited):
             return known
-
-        async def count_in_redis(client: Redis) -> tuple[LimitKind, float] | None:
-            keys = [self._build_key(kind, name) for kind, name, _ in limited]
-            bounds = [bound for *_, rate in limited for bound in (rate.count, rate.seconds)]
-            refused = await client.eval(SCRIPT, len(keys), *keys, *bounds)  # type: ignore[arg-type, misc]
-            if refused is None:
-                return None
-            number, count, before, left = refused
-            kind, name, rate = limited[number - 1]
-            wait = wait_for(count, before, float(left), rate)
-            self._over.record_over(kind, name, wait)
-            return kind, wait
-
-        return await self._server.ask(count_in_redis, lambda: self._alone.count_names(limited))
+        keys = [self._build_key(kind, name) for kind, name, _ in limited]
+        bounds = [bound for *_, rate in limited for bound in (rate.count, rate.seconds)]
+        reply: Any = await self._server.ask(lambda client: client.eval(SCRIPT, len(keys), *keys, *bounds), _AWAY)  # type: ignore[arg-type, return-value]
+        if reply == _AWAY:
+            return await self._alone.count_names(limited)
+        if reply is None:
+            return None
+        number, count, before, left = reply
+        kind, name, rate = limited[number - 1]
+        wait = wait_for(count, before, float(left), rate)
+        self._over.record_over(kind, name, wait)
+        return kind, wait
 
     def _build_key(self, kind: LimitKind, name: Hashable) -> str:
         return self._server.build_key("limit", kind, name_in_redis(name))

@@ -16,6 +16,7 @@ from app.limits.leases import Lease, LeaseRequest, MemoryLeases
 from app.limits.redis_counters import name_in_redis
 from app.limits.types import LimitKind
 from app.redis.server import RedisServer
+from app.tasks import stop_tasks
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -86,7 +87,7 @@ class RedisLeases:
             return int(await client.eval(TAKE, len(keys), *keys, *told))  # type: ignore[arg-type, misc]
 
         try:
-            refused = await self._server.ask(acquire_in_redis, _refuse_none)
+            refused = await self._server.ask(acquire_in_redis, 0)  # away: what this process counts decides
         except BaseException:
             own.release()
             self._return_later(name, keys)  # the caller may have left just as it was written down
@@ -105,9 +106,7 @@ class RedisLeases:
 
     async def close(self) -> None:
         """Tells Redis of what was closed; what is open still lapses."""
-        if self._renewing is not None:
-            self._renewing.cancel()
-            await asyncio.gather(self._renewing, return_exceptions=True)
+        await stop_tasks(self._renewing)
         if self._telling is not None:
             await self._telling
 
@@ -145,16 +144,7 @@ class RedisLeases:
             async def run_part(client: Redis, keys: tuple[str, ...] = keys, names: tuple[str, ...] = names) -> None:
                 await client.eval(KEEP, len(keys), *keys, seconds, *names)  # type: ignore[arg-type, misc]
 
-            await self._server.ask(run_part, _do_nothing)
+            await self._server.ask(run_part, None)  # away: they lapse there by themselves
 
     def _build_key(self, kind: LimitKind, name: Hashable) -> str:
         return self._server.build_key("open", kind, name_in_redis(name))
-
-
-async def _refuse_none() -> int:
-    """Redis is away: what this process counts decides."""
-    return 0
-
-
-async def _do_nothing() -> None:
-    """Redis is away: it lapses there by itself."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
+# Beyond so many, hosts that may be asked at once are forgotten: sources of many tenants must not fill the memory.
 _MAX_HOSTS = 10_000
 
 
@@ -14,8 +15,8 @@ class HostPace:
     def __init__(self) -> None:
         self._next: dict[str, float] = {}
 
-    async def turn(self, host: str, seconds: float) -> None:
-        """Waits until `seconds` passed since the turn before."""
+    async def wait_for_turn(self, host: str, seconds: float) -> None:
+        """Waits until `seconds` have passed since the last request to the host."""
         moment = time.monotonic()
         if len(self._next) >= _MAX_HOSTS:
             self._next = {name: due for name, due in self._next.items() if due > moment}

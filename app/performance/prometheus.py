@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, generate_latest
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
@@ -78,30 +78,7 @@ def write_exposition(measured: MeasuredState, only: str | None) -> bytes:
     registry.register(_Families(_fold_tenants(families, named) if len(tenants) > len(named) else families))
     if only is None:
         ProcessCollector(registry=registry)
-        answered = sorted(
-            ((method, route, str(status)), n) for (method, route, status), n in measured.statuses.counts.items()
-        )
-        registry.register(
-            _Families(
-                [
-                    _build_family(
-                        CounterMetricFamily,
-                        "yingda_http_requests",
-                        "Answered requests",
-                        ["method", "route", "status"],
-                        answered,
-                    )
-                ]
-            )
-        )
-        refused = Counter("yingda_sign_ins_refused", "Wrong keys and tokens beyond the limit", registry=registry)
-        refused.inc(metrics.sign_ins_refused)
-        prompts = Gauge("yingda_prompts_refused", "Files of prompts whose edit is not in force", registry=registry)
-        prompts.set(measured.refused_prompts)
-        if measured.redis is not None:
-            Gauge("yingda_redis_up", "Whether Redis answers", registry=registry).set(not measured.redis.away)
-            outages = Counter("yingda_redis_outages", "How often Redis went away", registry=registry)
-            outages.inc(measured.redis.outages)
+        registry.register(_Families(_list_process(measured)))
     return generate_latest(registry)
 
 
@@ -155,6 +132,21 @@ def _list_tenants(tenants: Tenants, cache: Callable[[str], CacheStats]) -> Itera
     )
     in_flight = [((tenant,), own.in_flight) for tenant, own in tenants]
     yield _build_family(GaugeMetricFamily, "yingda_turns_in_flight", "Turns being answered", ["tenant"], in_flight)
+
+
+def _list_process(measured: MeasuredState) -> Iterator[Metric]:
+    """Yields the metrics that belong to no tenant."""
+    counts = measured.statuses.counts.items()
+    answered = sorted(((method, route, str(status)), count) for (method, route, status), count in counts)
+    labels = ["method", "route", "status"]
+    yield _build_family(CounterMetricFamily, "yingda_http_requests", "Answered requests", labels, answered)
+    text, refused = "Wrong keys and tokens beyond the limit", measured.metrics.sign_ins_refused
+    yield CounterMetricFamily("yingda_sign_ins_refused", text, refused)
+    text, prompts = "Files of prompts whose edit is not in force", measured.refused_prompts
+    yield GaugeMetricFamily("yingda_prompts_refused", text, prompts)
+    if (redis := measured.redis) is not None:
+        yield GaugeMetricFamily("yingda_redis_up", "Whether Redis answers", not redis.away)
+        yield CounterMetricFamily("yingda_redis_outages", "How often Redis went away", redis.outages)
 
 
 def _list_backlog(told: Backlog) -> Iterator[Metric]:

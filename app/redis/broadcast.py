@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loguru import logger
 
 from app.ids import create_id
 from app.redis.server import LOOK_SECONDS, RedisServer
-
-if TYPE_CHECKING:
-    from redis.asyncio import Redis
+from app.tasks import stop_tasks
 
 
 class Broadcast:
@@ -27,7 +25,7 @@ class Broadcast:
         self._own = create_id()
         self._channel = server.build_key(name)
         self._name = name
-        self._telling: set[asyncio.Task[None]] = set()
+        self._telling: set[asyncio.Task[Any]] = set()
         self._listening: asyncio.Task[None] | None = None
         # Set while it is subscribed.
         self.listens = asyncio.Event()
@@ -39,20 +37,14 @@ class Broadcast:
     def tell(self, *parts: Any) -> None:
         """Tells all other replicas. parts: JSON."""
         text = json.dumps([self._own, *parts])
-
-        async def publish(client: Redis) -> None:
-            await client.publish(self._channel, text)
-
-        task = asyncio.create_task(self._server.ask(publish, _do_nothing), name=self._name)
+        publishing = self._server.ask(lambda client: client.publish(self._channel, text), None)
+        task = asyncio.create_task(publishing, name=self._name)
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
     async def close(self) -> None:
         """Stops both."""
-        tasks = [*self._telling, *([self._listening] if self._listening else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await stop_tasks(self._listening, *self._telling)
 
     async def _listen(self) -> None:
         while True:
@@ -69,7 +61,3 @@ class Broadcast:
                 self._hear_parts(parts)
         except (ValueError, KeyError, TypeError):
             logger.warning("A message of another version on the channel of replicas")
-
-
-async def _do_nothing() -> None:
-    """Redis is away."""

@@ -64,7 +64,7 @@ class Leader(WorkLoop):
         await super().close()
         self._until = 0.0
         if self._redis is not None and self._lock is not None:
-            await self._redis.ask(self._release_lock, _do_nothing)
+            await self._redis.ask(self._release_lock, None)  # or it lapses
         try:
             await self._advisory.release()
         except Exception:  # the database is away, and the lock with it
@@ -74,7 +74,7 @@ class Leader(WorkLoop):
         """Takes the lock, or says that it is still this process's; whether it is."""
         began, led = asyncio.get_running_loop().time(), self.leads
         try:
-            won = await (self._try_database() if self._redis is None else self._try_redis(self._redis))
+            won = await (self._advisory.acquire() if self._redis is None else self._try_redis(self._redis))
         except Exception:  # the database may be away for a while; somebody leads again once it is back
             logger.exception("no leader can be found")
             won = False
@@ -83,17 +83,14 @@ class Leader(WorkLoop):
             logger.info("this process leads" if self.leads else "this process leads no more")
         return self.leads
 
-    async def _try_database(self) -> bool:
-        return await self._advisory.acquire()
-
     async def _try_redis(self, server: RedisServer) -> bool:
-        won = await server.ask(lambda client: self._acquire_lock(client, server), _return_unknown)
-        if won is None:  # what it holds there is kept in mind: Redis may be back before it lapses
-            return await self._try_database()
+        won = await server.ask(lambda client: self._acquire_lock(client, server), None)
+        if won is None:  # Redis is away. What it holds there is kept in mind: Redis may be back before it lapses
+            return await self._advisory.acquire()
         await self._advisory.release()  # of the time when Redis was away
         return won
 
-    async def _acquire_lock(self, client: Redis, server: RedisServer) -> bool | None:
+    async def _acquire_lock(self, client: Redis, server: RedisServer) -> bool:
         from redis.asyncio.lock import Lock
         from redis.exceptions import LockError
 
@@ -116,12 +113,3 @@ class Leader(WorkLoop):
                 await lock.release()
         except LockError:  # it lapsed
             logger.debug("the leader's lock had lapsed")
-
-
-async def _return_unknown() -> bool | None:
-    """Redis is away."""
-    return None
-
-
-async def _do_nothing() -> None:
-    """Redis is away: the lock lapses."""

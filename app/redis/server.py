@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from loguru import logger
 
+from app.tasks import stop_tasks
 from knowledge.errors import InvalidConfiguration, MissingDependency
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 Result = TypeVar("Result")
+Other = TypeVar("Other")
 
 # Of a process at once; a command takes some tenths of a millisecond.
 CONNECTIONS = 32
@@ -73,15 +75,15 @@ class RedisServer:
         except self.failures as error:
             self._mark_away(error)
 
-    async def ask(self, work: Callable[[Redis], Awaitable[Result]], instead: Callable[[], Awaitable[Result]]) -> Result:
-        """What `work` gives, or `instead` while Redis is away or does not answer in time."""
+    async def ask(self, work: Callable[[Redis], Awaitable[Result]], otherwise: Other) -> Result | Other:
+        """What `work` gives, or `otherwise` while Redis is away or does not answer in time."""
         if not self.away:
             try:
                 async with limit_time(self._patience):
                     return await work(self._client)
             except self.failures as error:
                 self._mark_away(error)
-        return await instead()
+        return otherwise
 
     async def subscribe(self, channel: str, ready: Callable[[], None], heard: Callable[[bytes], None]) -> None:
         """Calls `ready` once it listens to a channel, and `heard` with each message. Raises one of `failures` when the
@@ -97,9 +99,7 @@ class RedisServer:
 
     async def close(self) -> None:
         """Lets the connections go."""
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.wait([self._looking])
+        await stop_tasks(self._looking)
         with suppress(*self.failures):  # it may be away, and then there is nothing to close
             await self._client.aclose(close_connection_pool=True)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, and_, or_, select
 
 from app.db.base import now
 from app.db.engine import Database
+from app.db.json_lists import has_any_item
 from app.documents.meta import META, build_meta
 from app.documents.tables import Document
 from app.documents.types import DocumentKind
@@ -33,7 +34,9 @@ class CalibrationRepository:
 
     async def load(self, scorer: str, key: str) -> tuple[int, CalibrationMap] | None:
         """Loads the calibration saved last, with the revision that it was fitted on; None without one."""
-        query = select(CalibrationRow.revision, CalibrationRow.parameters).where(*self._match_row(scorer, key))
+        query = select(CalibrationRow.revision, CalibrationRow.parameters).where(
+            CalibrationRow.tenant_id == self._tenant, CalibrationRow.scorer == scorer, CalibrationRow.base == key
+        )
         row = await self._database.fetch_first(query)
         return (row.revision, CalibrationMap.from_json(row.parameters)) if row else None
 
@@ -42,10 +45,6 @@ class CalibrationRepository:
         values = {"revision": revision, "parameters": calibration.to_json(), "fitted_at": now()}
         place = {"tenant_id": self._tenant, "scorer": scorer, "base": key}
         await self._database.put_row(CalibrationRow, place | values)
-
-    def _match_row(self, scorer: str, key: str) -> tuple[Any, ...]:
-        table = CalibrationRow
-        return table.tenant_id == self._tenant, table.scorer == scorer, table.base == key
 
 
 class VersionedDocuments:
@@ -80,36 +79,33 @@ class FilterRepository:
         lets through.
         """
         async with self._database.read() as connection:
-            inside = _match_filter(tenant, where.within or Filter(), connection.dialect.name)
+            inside = _match_filter(tenant, where.within or Filter())
             absent: dict[str, list[str]] = {}
             for kind, values in where.stated_fields.items():
                 for value in values:
-                    has = _match_label(kind, frozenset({value}), connection.dialect.name)
+                    has = _match_label(kind, frozenset({value}))
                     if (await connection.execute(select(Document.id).where(inside, has).limit(1))).first() is None:
                         absent.setdefault(kind, []).append(value)
             return absent
 
     async def has_any(self, tenant: str, where: Filter) -> bool:
         """Whether a document is let through."""
-        async with self._database.read() as connection:
-            query = select(Document.id).where(_match_filter(tenant, where, connection.dialect.name)).limit(1)
-            return (await connection.execute(query)).first() is not None
+        query = select(Document.id).where(_match_filter(tenant, where)).limit(1)
+        return await self._database.fetch_first(query) is not None
 
 
-def _match_filter(tenant: str, where: Filter, dialect: str) -> ColumnElement[bool]:
+def _match_filter(tenant: str, where: Filter) -> ColumnElement[bool]:
     """See `Filter.matches`."""
     mine = (Document.tenant_id == tenant) & (Document.kind != DocumentKind.BINNED)
-    return and_(mine, *(_match_label(kind, wanted, dialect) for kind, wanted in where.list_conditions()))
+    return and_(mine, *(_match_label(kind, wanted) for kind, wanted in where.list_conditions()))
 
 
-def _match_label(kind: str, wanted: frozenset[str], dialect: str) -> ColumnElement[bool]:
+def _match_label(kind: str, wanted: frozenset[str]) -> ColumnElement[bool]:
     """Documents that have one of the labels."""
     match kind:
         case "folders":
             return or_(*(Document.path.startswith(f"{folder}/", autoescape=True) for folder in sorted(wanted)))
         case "tags":
-            items = func.json_each if dialect == "sqlite" else func.json_array_elements_text
-            tags = items(Document.tags).table_valued("value")
-            return exists(select(1).select_from(tags).where(tags.c.value.in_(wanted)))
+            return has_any_item(Document.tags, wanted)
     found: ColumnElement[bool] = _COLUMNS[kind].in_(wanted)
     return found

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import delete, select
 
 from app.db.base import now
 from app.db.engine import Database
@@ -34,8 +33,8 @@ class VerdictRepository:
 
     async def load_questions(self, tenant: str) -> tuple[LabelledQuestion, ...]:
         """Loads the labelled questions that the gate is fitted to; empty if it is fitted without labels."""
-        stored = await self._database.run_in_reader(lambda connection: _load_stored(connection, tenant))
-        return tuple(LabelledQuestion(one["text"], one["answerable"]) for one in stored)
+        stored = await self._database.fetch_value(select(Table.questions).where(Table.tenant_id == tenant))
+        return tuple(LabelledQuestion(one["text"], one["answerable"]) for one in stored or ())
 
     async def find(self, tenant: str) -> VerdictsInForce | None:
         """Returns what is known of the verdicts in force; None without any."""
@@ -54,9 +53,3 @@ class VerdictRepository:
     async def drop(self, tenant: str) -> None:
         """Puts the verdicts out of force."""
         await self._database.execute(delete(Table).where(Table.tenant_id == tenant))
-
-
-def _load_stored(connection: Connection, tenant: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] | None
-    found = connection.execute(select(Table.questions).where(Table.tenant_id == tenant)).scalar_one_or_none()
-    return found or []

@@ -7,13 +7,13 @@ import hashlib
 import posixpath
 from contextlib import suppress
 from dataclasses import replace
-from typing import Protocol
 
 from app.db.base import now
 from app.documents.ingestion import IngestionService
 from app.documents.paths import parse_filing
 from app.documents.types import Change, FileOutcome, Incoming, Labels
 from app.errors import Conflict, NotFound, describe
+from app.sources.repository import SourceRepository
 from app.sources.types import (
     FolderConfig,
     FoundContent,
@@ -32,18 +32,6 @@ class SourceDeleted(Exception):
     """The source was deleted while it was synced: what follows would be in vain."""
 
 
-class ItemStore(Protocol):
-    """Where the items of a source are kept."""
-
-    async def save(self, tenant: str, source_id: str, item: SourceItem) -> bool:
-        """Stores an item; False if the source does not exist any more."""
-        ...
-
-    async def is_held_elsewhere(self, tenant: str, source_id: str, document_id: str) -> bool:
-        """Whether another source has that document, and has it still."""
-        ...
-
-
 class DocumentKeeper:
     """Of one source during one sync. items: those that are known, by their locators; changed as the sync goes on."""
 
@@ -52,7 +40,7 @@ class DocumentKeeper:
         tenant: str,
         source: WatchedSource,
         items: dict[str, SourceItem],
-        store: ItemStore,
+        store: SourceRepository,
         ingestion: IngestionService,
         ingestor: Ingestor,
     ) -> None:

@@ -19,7 +19,7 @@ from app.net.targets import check_url
 from app.sources.document_keeper import DocumentKeeper, SourceDeleted
 from app.sources.folder import FolderSync, check_folder
 from app.sources.repository import SourceRepository
-from app.sources.types import FolderConfig, ItemState, NewSource, SyncSummary, WatchedSource, WebsiteConfig
+from app.sources.types import FolderConfig, ItemState, NewSource, WatchedSource, WebsiteConfig
 from app.sources.website import WebsiteSync
 from knowledge.ingest import Ingestor
 
@@ -114,9 +114,7 @@ class SourceService:
         items = {item.locator: item for item in await self.rows.list_items(tenant, source.id)}
         keeper = DocumentKeeper(tenant, source, items, self.rows, self._ingestion, self._ingestor)
         ending = _SyncEnd(context.run_id, now())
-        await self.rows.record_end(
-            tenant, source.id, asdict(ending.build_summary(keeper))
-        )  # until it is over, it is incomplete
+        await self.rows.record_end(tenant, source.id, ending.build_summary(keeper))  # until it is over: incomplete
         try:
             complete = await self._run(tenant, source, keeper, context)
             after = await self.rows.get(tenant, source.id)
@@ -129,12 +127,11 @@ class SourceService:
             ending.error = error
             raise
         finally:
-            summary = ending.build_summary(keeper)
-            await self.rows.record_end(tenant, source.id, asdict(summary))
+            await self.rows.record_end(tenant, source.id, ending.build_summary(keeper))
         await self._ingestion.wait_until_indexed(tenant, keeper.revision)
         if ending.complete:
             await self.rows.forget_unseen(tenant, source.id, ending.started)
-        return summary.counts | {"complete": ending.complete}
+        return asdict(keeper.counts) | {"complete": ending.complete}
 
     async def _run(self, tenant: str, source: WatchedSource, keeper: DocumentKeeper, context: JobContext) -> bool:
         if isinstance(source.config, FolderConfig):
@@ -179,8 +176,14 @@ class _SyncEnd:
     complete: bool = False
     error: Exception | None = None
 
-    def build_summary(self, keeper: DocumentKeeper) -> SyncSummary:
+    def build_summary(self, keeper: DocumentKeeper) -> dict[str, Any]:
+        """Builds what is kept of the run, see `SyncOut`."""
         described = describe(self.error) if self.error is not None else None
-        error = {"code": described.code, "message": described.message} if described else None
-        times = self.started.isoformat(), now().isoformat()
-        return SyncSummary(self.run_id, *times, asdict(keeper.counts), self.complete, error)
+        return {
+            "run_id": self.run_id,
+            "started_at": self.started.isoformat(),
+            "finished_at": now().isoformat(),
+            "counts": asdict(keeper.counts),
+            "complete": self.complete,
+            "error": {"code": described.code, "message": described.message} if described else None,
+        }

@@ -64,7 +64,7 @@ class FolderConfig:
 class WatchedSource:
     """folder: of documents, under which those of it are filed. interval_minutes: 0 syncs on demand alone.
 
-    last: how the last sync ended, see `SyncSummary`.
+    last: how the last sync ended, see `SyncOut`.
     """
 
     id: str
@@ -132,18 +132,6 @@ class SyncCounts:
     excluded: int = 0
     waiting: int = 0
     failed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class SyncSummary:
-    """How a sync ended. error: code and message of what ended it early; complete: nothing was left for limits."""
-
-    run_id: str
-    started_at: str
-    finished_at: str
-    counts: dict[str, int]
-    complete: bool = True
-    error: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -314,7 +314,7 @@ class _Crawl:
 
     async def _wait_for_host(self) -> None:
         own = 60 / self._config.requests_per_minute
-        await self._parts.pace.turn(self._site.start.host, max(own, self._between))
+        await self._parts.pace.wait_for_turn(self._site.start.host, max(own, self._between))
 
 
 def _build_status_error(status: int) -> FetchFailed:

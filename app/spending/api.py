@@ -60,7 +60,8 @@ async def read_spending(
     """Tokens and cost by day and model, and the day's budget."""
     budget, rows = accounts.get_budget(tenant), await accounts.stored.load_days(tenant, days)
     unreadable = await accounts.stored.load_unreadable(tenant, days)
-    exhausted = budget.is_exhausted(await accounts.load_today(tenant))
+    today = await accounts.load_today(tenant)
+    exhausted = budget.is_exhausted(today.tokens, today.cost / MILLION)
     return SpendingOut(
         budget=BudgetOut(tokens=budget.tokens, cost=budget.cost, exhausted=exhausted),
         items=[

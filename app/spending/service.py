@@ -12,9 +12,10 @@ from loguru import logger
 
 from agents.errors import BudgetExhausted
 from agents.types import Usage
+from app.configuration.models import ModelBudget, ModelPrice
 from app.db.base import now
 from app.spending.repository import Entry, SpendingRepository, Unreadable
-from app.spending.types import Budget, Price, Spending
+from app.spending.types import MILLION, Spending
 
 # For so long what other processes spent may be unknown here: a budget is overdrawn by that, and by what is under way.
 FRESH_SECONDS = 5.0
@@ -28,9 +29,9 @@ class Accounts:
     def __init__(
         self,
         stored: SpendingRepository,
-        prices: Mapping[str, Price],
-        budgets: Mapping[str, Budget],
-        common: Budget,
+        prices: Mapping[str, ModelPrice],
+        budgets: Mapping[str, ModelBudget],
+        common: ModelBudget,
     ) -> None:
         self.stored = stored
         self._prices, self._budgets, self._common = prices, budgets, common
@@ -45,7 +46,7 @@ class Accounts:
         """Returns the meter through which a tenant's models are asked."""
         return TenantMeter(self, tenant)
 
-    def get_budget(self, tenant: str) -> Budget:
+    def get_budget(self, tenant: str) -> ModelBudget:
         """Returns a tenant's budget for a day."""
         return self._budgets.get(tenant, self._common)
 
@@ -65,7 +66,7 @@ class Accounts:
     def add(self, tenant: str, model: str, usage: Usage) -> None:
         """Counts the use of a model. It is written within a moment, by the task that writes for all tenants."""
         price, day = self._prices.get(model), _get_today()
-        cost = price.compute_cost(usage.prompt_tokens, usage.completion_tokens) if price else 0
+        cost = round(price.compute_cost(usage) * MILLION) if price else 0
         spent = Spending(usage.calls, usage.prompt_tokens, usage.completion_tokens, cost)
         entry = Entry(tenant, day, model)
         self._pending[entry] = self._pending.get(entry, Spending()) + spent
@@ -119,7 +120,10 @@ class TenantMeter:
     async def allow(self) -> None:
         """Reads nothing where there is no limit. Raises BudgetExhausted."""
         budget = self._accounts.get_budget(self._tenant)
-        if budget.is_limited and budget.is_exhausted(await self._accounts.load_today(self._tenant)):
+        if not budget.is_limited:
+            return
+        spent = await self._accounts.load_today(self._tenant)
+        if budget.is_exhausted(spent.tokens, spent.cost / MILLION):
             raise BudgetExhausted(f"the day's budget of tenant {self._tenant} is used up")
 
     def record_usage(self, model: str, usage: Usage) -> None:

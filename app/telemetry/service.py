@@ -53,8 +53,10 @@ class Telemetry:
         self._provider, self._secret, self._translate = provider, secret.encode(), translate
         self._tracer = provider.get_tracer("yingda")
 
-    def turn(self, tenant: str, session: str, message: str, traceparent: str) -> TracedSpan:
-        """message: the turn's id; session: its digest alone is told; traceparent: of the caller, empty for none, and
+    def begin_span(self, tenant: str, session: str, message: str, traceparent: str) -> TracedSpan:
+        """Begins the span of a turn.
+
+        message: the turn's id; session: its digest alone is told; traceparent: of the caller, empty for none, and
         ignored where it is not well-formed.
         """
         from opentelemetry.context import Context
@@ -127,7 +129,7 @@ def _build_provider(options: TelemetryOptions) -> tuple[TracerProvider, Sequence
     return provider, exporters
 
 
-# See `Telemetry.turn`.
+# See `Telemetry.begin_span`.
 Turns = Callable[[str, str, str, str], TracedSpan]
 
 

@@ -14,7 +14,7 @@ from app.contacts.tables import ConversationLabelRow
 from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.base import now
 from app.db.engine import Database, build_upsert
-from app.db.sorting import sorted_by
+from app.db.sorting import build_order
 from app.desk.tables import DeskSessionRow
 from app.privacy import mask_personal_data
 from app.transcripts.severity import SEVERITY, TROUBLES, Trouble
@@ -182,7 +182,7 @@ class TranscriptRepository:
                 _count_votes("down"),
             )
             .where(*page)
-            .order_by(*sorted_by(wanted.sort, _SORTED), *(column.desc() for column in place))
+            .order_by(*build_order(wanted.sort, _SORTED), *(column.desc() for column in place))
             .limit(limit)
             .offset(offset)
         )

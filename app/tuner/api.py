@@ -217,4 +217,4 @@ async def _begin_report(tenant: str, wiring: Wiring, new: NewReport, body: Quest
 
 
 async def _build_report(tenant: str, wiring: Wiring, report: TuningReport) -> ReportOut:
-    return ReportOut.from_report(report, await wiring.jobs.run(tenant, report.run_id) if report.run_id else None)
+    return ReportOut.from_report(report, await wiring.jobs.find_run(tenant, report.run_id) if report.run_id else None)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 from sqlalchemy.sql import ColumnElement
 
+from app.db.batches import split_batches
 from app.vocabulary.rules import search_form
 from app.vocabulary.tables import VocabularyRow as Table
 from app.vocabulary.types import StoredEntry
@@ -17,7 +18,6 @@ from knowledge.vocabulary import VocabularyEntry, VocabularyKind
 # Of entries that ended: longer than any upload is being prepared by an earlier version.
 KEEP = timedelta(days=1)
 _COLUMNS = Table.id, Table.kind, Table.term, Table.others, Table.both_ways, Table.created_at
-_BATCH = 500
 
 
 def load_current(connection: Connection, tenant: str) -> list[StoredEntry]:
@@ -66,14 +66,14 @@ def add(connection: Connection, tenant: str, entries: Sequence[StoredEntry], ver
         }
         for stored in entries
     ]
-    for start in range(0, len(rows), _BATCH):
-        connection.execute(insert(Table), rows[start : start + _BATCH])
+    for part in split_batches(rows):
+        connection.execute(insert(Table), part)
 
 
 def end(connection: Connection, tenant: str, ids: Sequence[str], version: int, at: datetime) -> None:
     """Entries that no longer stand in this version; those that ended long ago go."""
-    for start in range(0, len(ids), _BATCH):
-        own = _match_live(tenant) & Table.id.in_(ids[start : start + _BATCH])
+    for part in split_batches(ids):
+        own = _match_live(tenant) & Table.id.in_(part)
         connection.execute(update(Table).where(own).values(until=version, ended_at=at))
     connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.ended_at < at - KEEP))
 

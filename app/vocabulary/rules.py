@@ -35,7 +35,7 @@ class CurrentEntries:
         for key, entry in self.entries.items():
             self._note(key, entry)
 
-    def take(self, entry: VocabularyEntry) -> Refusal | None:
+    def admit_entry(self, entry: VocabularyEntry) -> Refusal | None:
         """Lets an entry in, in the place of one with the same key; or says why not."""
         if refusal := find_malformed(entry) or self._find_conflict(entry):
             return refusal

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from app.db.base import now
 from app.db.engine import Database
@@ -15,27 +15,16 @@ from app.vocabulary.types import PutReport, Refusal, StoredEntry
 from knowledge.vocabulary import VocabularyEntry, VocabularyKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sqlalchemy import Connection
 
+    from app.documents.repository_tokens import TokenRepository
     from app.index_follower import Follower
-
-Result = TypeVar("Result")
-
-
-class VersionedChange(Protocol):
-    """A transaction that makes a version of a tenant's vocabulary."""
-
-    async def change_vocabulary(self, tenant: str, together: Callable[[Connection, int], Result]) -> tuple[int, Result]:
-        """Raises the knowledge base's revision, and returns it with what `together` made of the new version."""
-        ...
 
 
 class VocabularyService:
     """wait_seconds: how long a change waits until searches know it."""
 
-    def __init__(self, database: Database, changes: VersionedChange, follower: Follower, wait_seconds: float) -> None:
+    def __init__(self, database: Database, changes: TokenRepository, follower: Follower, wait_seconds: float) -> None:
         self._database = database
         self._changes = changes
         self._follower = follower
@@ -98,7 +87,7 @@ class _JudgedEntries:
         results: list[StoredEntry | Refusal] = []
         moment = now()
         for entry in entries:
-            refusal = standing.take(entry)
+            refusal = standing.admit_entry(entry)
             before = known.get(build_key(entry))
             if refusal is None and (before is None or before.entry != entry):
                 known[build_key(entry)] = before = StoredEntry(create_id(), entry, moment)

@@ -22,26 +22,26 @@ router = APIRouter(include_in_schema=False, dependencies=[PUBLIC], route_class=G
 PAGES = {"/": "chat", "/desk": "desk", "/admin": "admin"}
 
 
-def _page(folder: str) -> FileResponse:
+def _serve_page(folder: str) -> FileResponse:
     return FileResponse(HERE / folder / "index.html", headers=PAGE_HEADERS)
 
 
 @router.get("/")
 async def chat() -> FileResponse:
     """The widget, full size."""
-    return _page(PAGES["/"])
+    return _serve_page(PAGES["/"])
 
 
 @router.get("/desk")
 async def desk() -> FileResponse:
     """Where people serve customers."""
-    return _page(PAGES["/desk"])
+    return _serve_page(PAGES["/desk"])
 
 
 @router.get("/admin")
 async def admin() -> FileResponse:
     """Where the knowledge base is run."""
-    return _page(PAGES["/admin"])
+    return _serve_page(PAGES["/admin"])
 
 
 @router.get("/widget.js")

@@ -35,16 +35,16 @@ class _WithHeaders:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(FILE_HEADERS)
             await send(message)
 
-        await self._app(scope, receive, sending)
+        await self._app(scope, receive, send_with_headers)
 
 
-def mounts() -> list[Mount]:
-    """One for each folder, compressed."""
+def build_mounts() -> list[Mount]:
+    """Builds one for each folder, compressed."""
     return [
         Mount(f"/web/{folder}", _WithHeaders(GZipMiddleware(StaticFiles(directory=HERE / folder))))
         for folder in FOLDERS

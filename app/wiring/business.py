@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +16,7 @@ from agents.errors import BusinessUnavailable
 from agents.offers import SHIPPED, Offers, load_offers
 from app.configuration.business import BusinessSource
 from app.settings import Settings
+from app.tasks import stop_tasks
 from app.wiring.models import LanguageModels
 from knowledge.errors import InvalidConfiguration
 
@@ -65,7 +66,7 @@ async def open_business(settings: Settings, models: LanguageModels | None) -> As
             own = models.for_tenant(tenant) if models is not None else None
             opened[tenant] = await asyncio.to_thread(_open_business, tenant, source, settings, own, stack)
         looking = asyncio.create_task(_report_unreachable(opened))
-        stack.push_async_callback(_cancel_task, looking)
+        stack.push_async_callback(stop_tasks, looking)
         yield opened
 
 
@@ -137,12 +138,6 @@ def build_member_directories(businesses: Mapping[str, Business]) -> Mapping[str,
     from agents.business.members import MemberRows
 
     return {tenant: MemberRows(business.parts.database) for tenant, business in businesses.items()}
-
-
-async def _cancel_task(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task
 
 
 async def _report_unreachable(opened: Mapping[str, Business]) -> None:

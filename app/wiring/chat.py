@@ -87,7 +87,7 @@ def build_chat_service(
         access,
         limits,
         stops,
-        telemetry.turn if telemetry is not None else begin_nothing,
+        telemetry.begin_span if telemetry is not None else begin_nothing,
         attachments,
     )
     return chat, HitTest(guard, history, answering, tenants, ExpectedRepository(database))

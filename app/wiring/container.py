@@ -52,6 +52,8 @@ from app.keys.management import KeyManagement
 from app.keys.repository import KeyRepository
 from app.keys.service import KeyRing
 from app.learning import Learning
+from app.limits.attempts import Attempts
+from app.limits.types import Rate
 from app.limits.windows import Counters
 from app.metrics import Metrics
 from app.net.fetcher import Fetcher
@@ -108,7 +110,7 @@ from app.wiring.evaluation import Sandboxes, build_evaluation_runner
 from app.wiring.gaps import build_gap_parts
 from app.wiring.jobs import build_background_jobs, build_job_kinds, list_periodic_jobs
 from app.wiring.knowledge import KnowledgeBase, build_document_runner
-from app.wiring.limits import open_attempts, open_counters, open_leases, open_limits
+from app.wiring.limits import open_counters, open_leases, open_limits
 from app.wiring.models import LanguageModels
 from app.wiring.quality import build_quality_service
 from app.wiring.reindexing import build_reindexing
@@ -163,7 +165,7 @@ class Container:
         self.metrics, self.strangers, self.stops = Metrics(), UnidentifiedSockets(), RunningAnswers()
         self.leases, self.leader = open_leases(self.redis), Leader(database, self.redis)
         self.limits = open_limits(settings, self.metrics, self.base.embedder.query_threads, counters, self.leases)
-        self.attempts = open_attempts(settings, self.metrics, counters)
+        self.attempts = Attempts(Rate(settings.sign_in_failures), self.metrics.sign_in_refused, counters)
         self.series, self.backlog = SeriesRepository(database), BacklogRepository(database)
         self.recorder, self.usage = SeriesRecorder(self.metrics, self.series), UsageRepository(database)
 
@@ -299,7 +301,7 @@ class Container:
             telemetry=self.telemetry,
             rows_to_model=lambda: self.rows_to_model,
         )
-        self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
+        self.canaries = Canaries(self.tenants, Drafts(base.versions))
         self.channels = build_channel_service(
             settings,
             base,

@@ -57,7 +57,7 @@ def build_job_kinds(
     return (
         build_verification_kind(_build_verification(base)),
         build_reindex_kind(reindexing),
-        build_reread_kind(RereadService(base.database, base.versions)),
+        build_reread_kind(RereadService(base.documents, base.versions)),
         build_mining_kind(gap_mining),
         sync_kind(sources),
         build_quality_kind(quality),

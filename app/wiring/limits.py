@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 
-from app.limits.attempts import Attempts
 from app.limits.leases import Leases, MemoryLeases
 from app.limits.redis_counters import RedisCounters
 from app.limits.redis_leases import RedisLeases
 from app.limits.service import RateLimits
 from app.limits.slots import TurnSlots
-from app.limits.types import Rate
 from app.limits.urgent import UrgentReplies
 from app.limits.windows import Counters, MemoryCounters
 from app.metrics import Metrics
@@ -52,8 +50,3 @@ def open_limits(
     own = settings.turn_slots or max(min((os.cpu_count() or 1) + 1, embeddings - 1), 1)
     slots = TurnSlots(own + 1, settings.turn_wait)
     return RateLimits(settings, slots, UrgentReplies(settings.emotion_threshold), metrics, counters, leases)
-
-
-def open_attempts(settings: Settings, metrics: Metrics, counters: Counters | None = None) -> Attempts:
-    """Builds the limit on failed sign-ins: wrong keys and tokens of one address."""
-    return Attempts(Rate(settings.sign_in_failures), metrics.sign_in_refused, counters)

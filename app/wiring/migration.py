@@ -10,15 +10,16 @@ from functools import partial
 import numpy as np
 
 from app.documents.types import IndexDelta
-from app.errors import NotFound
+from app.indexing.catch_up import build_index_change
 from app.settings import Settings
 from app.wiring.knowledge import KnowledgeBase, index_path, open_knowledge
+from app.wiring.reindexing import list_tenants
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import IndexUnavailable
 from knowledge.index import Index, Snapshot
 from knowledge.stores.base import IndexOptions
 from knowledge.stores.registry import drop_others, get_index
-from knowledge.types import IndexChange, IndexedChunk, Matrix, Vector
+from knowledge.types import Matrix, Vector
 
 # Chunks whose own words are searched in both stores.
 SAMPLES = 20
@@ -58,10 +59,7 @@ async def migrate_stores(settings: Settings, target: StorePlace, tenant: str | N
     the stores differ, and what stores and embedders raise.
     """
     async with open_knowledge(settings, owns_index=False) as base:
-        heads = sorted(await base.feed.load_heads())
-        if tenant is not None and tenant not in heads:
-            raise NotFound(f"租户 {tenant} 没有知识库")
-        return [await _migrate_base(settings, base, target, name) for name in ([tenant] if tenant else heads)]
+        return [await _migrate_base(settings, base, target, name) for name in await list_tenants(base.feed, tenant)]
 
 
 async def drop_bases(settings: Settings, tenants: Sequence[str]) -> None:
@@ -75,7 +73,7 @@ async def _migrate_base(settings: Settings, base: KnowledgeBase, target: StorePl
     generation = await base.generations.get_current(tenant)
     delta = await base.feed.load_all(tenant)
     vectors = await generation.embedder.embed_passages([chunk.indexed_text for chunk, _ in delta.added])
-    change = _build_change(delta, vectors)
+    change = build_index_change(delta, vectors)
     configured = StorePlace(settings.vector_store, settings.vector_server)
     source = await _open_store(settings, configured, generation.embedder, tenant, generation.number)
     try:
@@ -94,11 +92,6 @@ async def _migrate_base(settings: Settings, base: KnowledgeBase, target: StorePl
 async def _open_store(settings: Settings, place: StorePlace, embedder: Embedder, tenant: str, generation: int) -> Index:
     options = IndexOptions(settings.exact_search_max_chunks, generation=generation, server=place.server)
     return await asyncio.to_thread(get_index, place.store, index_path(settings), tenant, embedder, options)
-
-
-def _build_change(delta: IndexDelta, vectors: Matrix) -> IndexChange:
-    added = tuple(IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True))
-    return IndexChange(delta.revision, added, new_terms=delta.new_terms)
 
 
 async def _compare_stores(left: Snapshot, right: Snapshot, delta: IndexDelta, vectors: Matrix) -> float:

@@ -65,7 +65,7 @@ class _Sources:
         """As the search recalls and fuses; by keywords alone where there are no vectors. As long as it works, it rests,
         since customers ask meanwhile.
         """
-        vectors = await self._vectors(tenant, questions) if has_vectors(snapshot) and questions else {}
+        vectors = await self._embed_questions(tenant, questions) if has_vectors(snapshot) and questions else {}
         analyzer = self._base.analyzers.get_history(tenant).get_analyzer(snapshot.revision)
         found: dict[str, Sequence[Chunk]] = {}
         for question in questions:
@@ -80,7 +80,7 @@ class _Sources:
             await asyncio.sleep(perf_counter() - began)
         return found
 
-    async def _vectors(self, tenant: str, questions: Sequence[str]) -> dict[str, Vector]:
+    async def _embed_questions(self, tenant: str, questions: Sequence[str]) -> dict[str, Vector]:
         embedder = await self._base.generations.get_embedder(tenant)
         try:
             made = await embedder.embed_questions([read(question).normalized_text for question in questions])

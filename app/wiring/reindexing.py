@@ -80,7 +80,7 @@ async def reindex_bases(
     IndexUnavailable.
     """
     async with open_knowledge(settings, owns_index=False) as base:
-        tenants = await _list_tenants(base.feed, tenant)
+        tenants = await list_tenants(base.feed, tenant)
         await _embed(base, tenants, embedder, progress)
         if tenant is None:  # all of it: what is damaged may be the database that the tenants share
             await asyncio.to_thread(shutil.rmtree, index_path(settings), ignore_errors=True)
@@ -95,7 +95,7 @@ async def ask_server(settings: Settings, tenant: str | None, embedder: str, prog
     database, rebuilt = Database(settings.sql_url), []
     try:
         runs = RunRepository(database)
-        for name in await _list_tenants(IndexFeed(database), tenant):
+        for name in await list_tenants(IndexFeed(database), tenant):
             run = await runs.add(name, KIND, {"embedder": resolve_embedder(embedder)})
             rebuilt.append(await _follow_run(runs, name, run, progress))
     finally:
@@ -103,7 +103,8 @@ async def ask_server(settings: Settings, tenant: str | None, embedder: str, prog
     return rebuilt
 
 
-async def _list_tenants(feed: IndexFeed, tenant: str | None) -> list[str]:
+async def list_tenants(feed: IndexFeed, tenant: str | None) -> list[str]:
+    """Lists the tenants that have a knowledge base, or the one that is named. Raises NotFound where it has none."""
     tenants = sorted(await feed.load_heads())
     if tenant is not None and tenant not in tenants:
         raise NotFound(f"租户 {tenant} 没有知识库")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.jobs.types import JobKind
@@ -16,13 +13,6 @@ from app.sources.repository import SourceRepository
 from app.sources.service import KIND, SourceLimits, SourceService
 from app.sources.website import WebsiteSync
 from app.wiring.knowledge import KnowledgeBase
-
-
-@asynccontextmanager
-async def open_fetcher(settings: Settings) -> AsyncIterator[Fetcher]:
-    """Opens what asks other servers for pages and files, and closes it at the end."""
-    async with Fetcher(settings.fetch_policy, settings.fetch_timeout, settings.max_upload_bytes) as fetcher:
-        yield fetcher
 
 
 def build_source_service(settings: Settings, base: KnowledgeBase, fetcher: Fetcher) -> SourceService:

@@ -17,7 +17,7 @@ from agents.registry import AgentParts, Roster
 from agents.router import Router, RouterParts
 from agents.routing.evidence import BaseCloseness
 from app.chat.evidence import Team
-from app.faqs.books import FaqBooks
+from app.faqs.books import FaqBooks, TenantBook
 from app.limits.service import RateLimits
 from app.reader import ReaderScale
 from app.retrieval import build_knowledge_policy, build_retrieval_options, hash_configuration
@@ -102,7 +102,7 @@ class Teams:
                 "configuration": hashlib.sha256(version.encode()).hexdigest()[:16],
                 "params_version": tuned.params.version,
             },
-            self.books.open_book(tenant, generation.embedder, lambda: retriever.revision),
+            TenantBook(self.books, tenant, generation.embedder, lambda: retriever.revision),
         )
         return TenantParts(retriever, team, profile, head, analyzer, version, tuned, prompts, models.version)
 

@@ -132,11 +132,7 @@ async def _find_leader(fleet: Fleet) -> str:
         async def read_leader(client: Any) -> bytes:
             return await client.get(server.build_key("leader")) or b""
 
-        return (await server.ask(read_leader, _give_nobody)).decode()
-
-
-async def _give_nobody() -> bytes:
-    return b""
+        return (await server.ask(read_leader, b"")).decode()
 
 
 async def _has_other_leader(fleet: Fleet, name: str) -> bool:

@@ -144,7 +144,7 @@ async def test_nothing_accepted_is_lost_and_what_is_lacking_is_said(
             assert {file.state for file in done.files} == {FileState.READY}
         run = await up.container.jobs.trigger_run("default", "index_verification", {})
         async with asyncio.timeout(60):
-            while (standing := await up.container.jobs.run("default", run.id)) and standing.state in OPEN:  # noqa: ASYNC110
+            while (standing := await up.container.jobs.find_run("default", run.id)) and standing.state in OPEN:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
     assert unhandled == []
 

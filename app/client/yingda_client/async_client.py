@@ -14,13 +14,13 @@ from .builders import (
     FAQS,
     GAPS,
     TICKETS,
+    add_given,
     build_chat,
     build_ticket,
     build_upload,
     join_path,
-    noted,
 )
-from .calls import Call, client_headers, delay_before_retry, read_error, read_event_error
+from .calls import Call, build_headers, compute_delay, read_error, read_event_error
 from .errors import ApiError, ConnectionFailed
 from .events import EventReader
 from .options import (
@@ -88,7 +88,7 @@ class AsyncClient:
         self._retries = retries
         self._http = httpx.AsyncClient(
             base_url=base_url,
-            headers=client_headers(key, user_token) | (headers or {}),
+            headers=build_headers(key, user_token) | (headers or {}),
             timeout=timeout,
             transport=transport,
         )
@@ -145,36 +145,37 @@ class AsyncClient:
     async def read_history(self, session_id: str, **proved: Unpack[Proved]) -> ConversationSeen:
         """What a customer has seen of a conversation."""
         call = Call("GET", join_path(CONVERSATIONS, session_id, "history"))
-        return await self._send(_shown(call, proved), ConversationSeen)
+        return await self._send(call.add_proof(proved), ConversationSeen)
 
     async def rate_message(
         self, session_id: str, message_id: str, rating: str, *, reason: str = "", **proved: Unpack[Proved]
     ) -> None:
         """rating: `up` or `down`."""
         path = join_path(CONVERSATIONS, session_id, "messages", message_id, "feedback")
-        await self._answer(_shown(Call("PUT", path, body=noted({"rating": rating}, reason=reason)), proved))
+        await self._answer(Call("PUT", path, body=add_given({"rating": rating}, reason=reason)).add_proof(proved))
 
     async def request_handoff(
         self, session_id: str, *, skill: str = "", user_id: str = "", **proved: Unpack[Proved]
     ) -> HandoffStarted:
         """Calls a person for a conversation, which may begin with it."""
-        call = Call("POST", join_path(CONVERSATIONS, session_id, "handoff"), noted({}, skill=skill, user_id=user_id))
-        return await self._send(_shown(call, proved), HandoffStarted)
+        body = add_given({}, skill=skill, user_id=user_id)
+        call = Call("POST", join_path(CONVERSATIONS, session_id, "handoff"), body)
+        return await self._send(call.add_proof(proved), HandoffStarted)
 
     async def read_handoff(self, session_id: str, **proved: Unpack[Proved]) -> HandoffOut:
         """Where the conversation stands with people."""
         call = Call("GET", join_path(CONVERSATIONS, session_id, "handoff"))
-        return await self._send(_shown(call, proved), HandoffOut)
+        return await self._send(call.add_proof(proved), HandoffOut)
 
     async def leave_handoff(self, session_id: str, **proved: Unpack[Proved]) -> HandoffOut:
         """Gives up the place in the queue."""
         call = Call("DELETE", join_path(CONVERSATIONS, session_id, "handoff"))
-        return await self._send(_shown(call, proved), HandoffOut)
+        return await self._send(call.add_proof(proved), HandoffOut)
 
     async def read_messages(self, session_id: str, *, after: int = 0, **proved: Unpack[Proved]) -> MessageList:
         """What was said with staff, beyond the number of the last message that is known."""
         call = Call("GET", join_path(CONVERSATIONS, session_id, "messages"), query={"after": after})
-        return await self._send(_shown(call, proved), MessageList)
+        return await self._send(call.add_proof(proved), MessageList)
 
     # Knowledge
 
@@ -268,7 +269,7 @@ class AsyncClient:
         return await self._move_gap(gap_id, "dismiss", note)
 
     async def _move_gap(self, gap_id: str, step: str, note: str) -> GapDetailOut:
-        call = Call("POST", join_path(GAPS, gap_id, step), body=noted({}, note=note))
+        call = Call("POST", join_path(GAPS, gap_id, step), body=add_given({}, note=note))
         return await self._send(call, GapDetailOut)
 
     # Tickets
@@ -294,7 +295,7 @@ class AsyncClient:
 
     async def move_ticket(self, number: str, to: TicketState, *, note: str = "", author: str = "staff") -> TicketOut:
         """To another state."""
-        body = noted({"to": to, "author": author}, note=note)
+        body = add_given({"to": to, "author": author}, note=note)
         return await self._send(Call("POST", join_path(TICKETS, number, "transitions"), body=body), TicketOut)
 
     # Any
@@ -324,7 +325,7 @@ class AsyncClient:
 
     async def _wait_or_raise(self, call: Call, attempt: int, error: ApiError | httpx.TransportError) -> None:
         """Waits until the call may be sent again. attempt: from 0; the last one raises the error."""
-        seconds = delay_before_retry(call, attempt, error) if attempt < self._retries else None
+        seconds = compute_delay(call, attempt, error) if attempt < self._retries else None
         if seconds is not None:
             await asyncio.sleep(seconds)
         elif isinstance(error, ApiError):
@@ -362,22 +363,17 @@ class AsyncConversation:
         """Calls a person. Raises ValueError before the first answer."""
         if not self.session_id:
             raise ValueError("a conversation begins with a message")
-        return await self._client.request_handoff(self.session_id, skill=skill, **self._proved())
+        return await self._client.request_handoff(self.session_id, skill=skill, **self._get_proof())
 
     async def read_messages(self, *, after: int = 0) -> MessageList:
         """What was said with staff."""
-        return await self._client.read_messages(self.session_id, after=after, **self._proved())
+        return await self._client.read_messages(self.session_id, after=after, **self._get_proof())
 
     def _keep(self, session_id: str, session_token: str | None) -> None:
         self._options = {**self._options, "session_id": session_id}
         if session_token:
             self._options["session_token"] = session_token
 
-    def _proved(self) -> Proved:
+    def _get_proof(self) -> Proved:
         known = self._options
         return {"session_token": known.get("session_token", ""), "user_token": known.get("user_token", "")}
-
-
-def _shown(call: Call, proved: Proved) -> Call:
-    """Returns a call that carries the tokens which prove the customer."""
-    return call.shown_by(proved.get("session_token", ""), proved.get("user_token", ""))

@@ -39,22 +39,22 @@ def build_ticket(subject: str, options: TicketOptions) -> Call:
 
 def build_upload(files: Sequence[Upload], wait: float | None, key: str, options: UploadOptions) -> Call:
     """Files in one multipart body, under an idempotency key. Raises OSError for a path that cannot be read."""
-    form = {name: _form_value(value) for name, value in options.items()}
-    sent = [("files", _file(file)) for file in files]
+    form = {name: _format_value(value) for name, value in options.items()}
+    sent = [("files", _read_file(file)) for file in files]
     return Call("POST", DOCUMENTS, query={"wait": wait}, files=sent, form=form).once(key)
 
 
-def noted(body: Mapping[str, Any], **others: str) -> dict[str, Any]:
-    """A body with those of the others that say something."""
+def add_given(body: Mapping[str, Any], **others: str) -> dict[str, Any]:
+    """A body with those of the other fields that are not empty."""
     return {**body, **{name: value for name, value in others.items() if value}}
 
 
-def _file(file: Upload) -> tuple[str, bytes]:
+def _read_file(file: Upload) -> tuple[str, bytes]:
     if isinstance(file, tuple):
         return file
     path = Path(file)
     return path.name, path.read_bytes()
 
 
-def _form_value(value: object) -> object:
+def _format_value(value: object) -> object:
     return str(value).lower() if isinstance(value, bool) else value

@@ -10,7 +10,8 @@ from uuid import uuid4
 
 import httpx
 
-from .errors import ApiError, Unavailable, error_class_of
+from .errors import ApiError, Unavailable, find_error_class
+from .options import Proved
 from .version import __version__
 
 # Seconds before the first retry; each later pause is twice as long.
@@ -41,16 +42,16 @@ class Call:
         return self.method in ("GET", "PUT", "DELETE") or "Idempotency-Key" in self.headers
 
     def once(self, idempotency_key: str) -> Self:
-        """The same under a key, so that repeating it gives the first result; a random one unless told."""
+        """Returns the same call under a key, so that repeating it gives the first result; a random one unless told."""
         return replace(self, headers={**self.headers, "Idempotency-Key": idempotency_key or str(uuid4())})
 
-    def shown_by(self, session_token: str, user_token: str) -> Self:
-        """The same with the proof of a conversation or a member, as far as there is one."""
-        shown = {"X-Session-Token": session_token, "X-User-Token": user_token}
-        return replace(self, headers={**self.headers, **{name: value for name, value in shown.items() if value}})
+    def add_proof(self, proved: Proved) -> Self:
+        """Returns the same call with the tokens that prove a conversation or a member, as far as there are any."""
+        tokens = {"X-Session-Token": proved.get("session_token"), "X-User-Token": proved.get("user_token")}
+        return replace(self, headers={**self.headers, **{name: value for name, value in tokens.items() if value}})
 
     def options(self) -> dict[str, Any]:
-        """What httpx wants, beside method and path."""
+        """Builds what httpx wants, beside method and path."""
         given: dict[str, Any] = {"headers": dict(self.headers)}
         if self.query:
             given["params"] = {name: value for name, value in self.query.items() if value is not None}
@@ -61,8 +62,8 @@ class Call:
         return given
 
 
-def client_headers(key: str, user_token: str) -> dict[str, str]:
-    """Of all requests of a client."""
+def build_headers(key: str, user_token: str) -> dict[str, str]:
+    """Builds the headers of all requests of a client."""
     headers = {"User-Agent": f"yingda-client/{__version__}"}
     if key:
         headers["Authorization"] = f"Bearer {key}"
@@ -78,13 +79,13 @@ def read_error(response: httpx.Response) -> ApiError:
         code, message, details = str(told["code"]), str(told["message"]), told.get("details")
     except (ValueError, KeyError, TypeError):  # a proxy answered in the server's place
         code, message, details = "unexpected_response", response.text[:200], None
-    return error_class_of(response.status_code)(
+    return find_error_class(response.status_code)(
         response.status_code,
         code,
         message,
         details=details if isinstance(details, dict) else None,
         request_id=response.headers.get("x-request-id", ""),
-        retry_after=_seconds(str(response.headers.get("retry-after", ""))),
+        retry_after=_parse_seconds(str(response.headers.get("retry-after", ""))),
     )
 
 
@@ -94,8 +95,8 @@ def read_event_error(event: Mapping[str, Any]) -> ApiError:
     return Unavailable(0, told["code"], told["message"], details=told["details"], request_id=told["request_id"])
 
 
-def delay_before_retry(call: Call, attempt: int, error: ApiError | httpx.TransportError) -> float | None:
-    """Seconds; None where the call is not to be sent again. attempt: from 0."""
+def compute_delay(call: Call, attempt: int, error: ApiError | httpx.TransportError) -> float | None:
+    """Computes the seconds before the next attempt; None where the call is not to be sent again. attempt: from 0."""
     if isinstance(error, ApiError):
         may = error.status in REFUSED or (error.status in REPEATED and call.repeatable)
         wanted: float | None = error.retry_after
@@ -110,5 +111,5 @@ def delay_before_retry(call: Call, attempt: int, error: ApiError | httpx.Transpo
     return max(wanted or 0.0, backoff * random.uniform(0.5, 1.0))
 
 
-def _seconds(header: str) -> float | None:
+def _parse_seconds(header: str) -> float | None:
     return float(header) if header.isdecimal() else None

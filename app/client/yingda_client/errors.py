@@ -76,8 +76,8 @@ class Unavailable(ApiError):
     """The server cannot do it now."""
 
 
-def error_class_of(status: int) -> type[ApiError]:
-    """The class for a status of HTTP."""
+def find_error_class(status: int) -> type[ApiError]:
+    """Returns the class for a status of HTTP."""
     if status >= 500:
         return Unavailable
     known = {401: Unauthorized, 403: Forbidden, 404: NotFound, 409: Conflict, 429: RateLimited}

@@ -30,7 +30,7 @@ class YingdaRetriever(BaseRetriever):  # type: ignore[misc]  # its package is no
     gated: bool = True
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return self._documents(self.client.search(query, **self._options()))
+        return self._build_documents(self.client.search(query, **self._build_options()))
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
@@ -38,15 +38,15 @@ class YingdaRetriever(BaseRetriever):  # type: ignore[misc]  # its package is no
         if self.async_client is None:
             found: list[Document] = await super()._aget_relevant_documents(query, run_manager=run_manager)
             return found
-        return self._documents(await self.async_client.search(query, **self._options()))
+        return self._build_documents(await self.async_client.search(query, **self._build_options()))
 
-    def _options(self) -> SearchOptions:
+    def _build_options(self) -> SearchOptions:
         options: SearchOptions = {"top_k": self.top_k}
         if self.filter is not None:
             options["filter"] = cast(FilterIn, self.filter)
         return options
 
-    def _documents(self, response: SearchResponse) -> list[Document]:
+    def _build_documents(self, response: SearchResponse) -> list[Document]:
         return [
             Document(id=passage.id, page_content=passage.text, metadata=passage.metadata)
             for passage in read_passages(response, gated=self.gated)

@@ -35,14 +35,14 @@ class YingdaRetriever(BaseRetriever):  # type: ignore[misc]  # its package is no
             self._options["filter"] = filter
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._nodes(self._client.search(query_bundle.query_str, **self._options))
+        return self._build_nodes(self._client.search(query_bundle.query_str, **self._options))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if self._async_client is None:
             return self._retrieve(query_bundle)
-        return self._nodes(await self._async_client.search(query_bundle.query_str, **self._options))
+        return self._build_nodes(await self._async_client.search(query_bundle.query_str, **self._options))
 
-    def _nodes(self, response: SearchResponse) -> list[NodeWithScore]:
+    def _build_nodes(self, response: SearchResponse) -> list[NodeWithScore]:
         return [
             NodeWithScore(
                 node=TextNode(id_=passage.id, text=passage.text, metadata=passage.metadata), score=passage.score

@@ -9,7 +9,7 @@ from sqlalchemy import func
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from app.db.sorting import sorted_by
+from app.db.sorting import build_order
 
 
 class _Base(DeclarativeBase):
@@ -29,7 +29,7 @@ _COLUMNS = {"size": _Row.size, "ended": _Row.ended, "sum": func.sum(_Row.size)}
 
 def _order(sort: str) -> list[str]:
     dialect: Any = postgresql.dialect  # untyped
-    return [str(each.compile(dialect=dialect())) for each in sorted_by(sort, _COLUMNS)]
+    return [str(each.compile(dialect=dialect())) for each in build_order(sort, _COLUMNS)]
 
 
 def test_no_sort_is_no_order() -> None:

@@ -124,7 +124,7 @@ async def test_neither_the_clock_nor_a_schedule_brings_back_what_is_in_the_bin(d
     assert len(await versions.list_due()) == 1
     await rows.put("t", "d1", "")
     assert await labels.apply_validity() == [] and await versions.list_due() == []
-    assert await versions.open("t", tuple(VersionState)) == ([], 0)
+    assert await versions.load_open("t", tuple(VersionState)) == ([], 0)
     assert await labels.change_labels("t", "d1", {"category": "新"}) is None
     await rows.restore_document("t", "d1")
     assert len(await versions.list_due()) == 1

@@ -227,7 +227,7 @@ async def test_an_original_that_was_never_accepted_is_dropped(jobs: Jobs) -> Non
 async def test_jobs_of_a_tenant_are_its_own(jobs: Jobs) -> None:
     await jobs.submit("j", file())
     assert await jobs.rows.get("other", "j") is None
-    assert await jobs.rows.load_page("other", offset=0, limit=10) == ([], 0)
+    assert await jobs.rows.load_page("other", JobFilter(), offset=0, limit=10) == ([], 0)
     assert await jobs.queue.claim("other", "w") is None
     await jobs.rows.cancel_job("other", "j")
     assert await jobs.states("j") == [FileState.QUEUED]

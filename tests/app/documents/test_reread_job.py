@@ -42,13 +42,13 @@ async def layouts(base: KnowledgeBase) -> list[Any]:
 
 
 async def test_what_an_older_release_read_answers_and_is_read_again(base: KnowledgeBase) -> None:
-    rereading = RereadService(base.database, base.versions)
+    rereading = RereadService(base.documents, base.versions)
     for name in ("退货.md", "运费.txt"):
         await base.ingestion.ingest_file("t", Incoming(name, LIST + name.encode()))
-    assert await rereading.find_outdated("t") == []
+    assert await base.documents.list_outdated("t") == []
     async with base.database.write() as connection:
         await connection.execute(update(StoredChunk).values(layout=None))
-    assert len(await rereading.find_outdated("t")) == 2
+    assert len(await base.documents.list_outdated("t")) == 2
     assert len(await base.found("t", "打开订单")) == 2
 
     run = Run({"everything": False, "documents": []})

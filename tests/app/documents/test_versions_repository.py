@@ -103,9 +103,9 @@ async def test_what_a_draft_says_of_its_document_waits_with_it(database: Databas
     row = await DocumentRepository(database).get("t", "d1")
     assert row is not None
     assert (row.category, row.url, row.valid_from) == ("", "", None)
-    (waiting,), total = await VersionRepository(database).open("t")
+    (waiting,), total = await VersionRepository(database).load_open("t")
     assert (waiting.document_id, waiting.row.number, waiting.row.labels, total) == ("d1", 2, labels, 1)
-    assert (await VersionRepository(database).open("other"))[1] == 0
+    assert (await VersionRepository(database).load_open("other"))[1] == 0
 
 
 async def test_a_version_remembers_by_what_it_is_read_again(database: Database) -> None:

@@ -39,7 +39,7 @@ async def working(database: Database, work: Work, *others: Work) -> AsyncIterato
 
 async def over(jobs: JobService, run: JobRun) -> JobRun:
     async with asyncio.timeout(60):
-        while (found := await jobs.run("t", run.id)) is None or found.state in OPEN:  # noqa: ASYNC110 - SQL tells
+        while (found := await jobs.find_run("t", run.id)) is None or found.state in OPEN:  # noqa: ASYNC110 - SQL tells
             await asyncio.sleep(0.02)
     return found
 
@@ -123,7 +123,7 @@ async def test_a_process_that_stops_puts_its_run_back_and_the_next_takes_it_up(d
     async with working(database, endless(begun, ended, says_nothing)) as jobs:
         run = await jobs.trigger_run("t", "k0")
         await begun.wait()
-    stopped = await jobs.run("t", run.id)
+    stopped = await jobs.find_run("t", run.id)
     assert stopped is not None
     assert stopped.state is RunState.QUEUED
 

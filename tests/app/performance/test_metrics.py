@@ -79,9 +79,9 @@ def test_what_gives_the_customer_nothing_to_go_by_is_refused(given: Answer, refu
 
 def test_concurrency_and_failures() -> None:
     metrics = Metrics()
-    with metrics.turn("t"), metrics.turn("t"):
+    with metrics.track_turn("t"), metrics.track_turn("t"):
         assert metrics.get_tenant("t").in_flight == 2
-    with pytest.raises(ValueError), metrics.turn("t"):
+    with pytest.raises(ValueError), metrics.track_turn("t"):
         raise ValueError
     own = metrics.get_tenant("t")
     assert (own.in_flight, own.peak, own.failed) == (0, 2, 1)

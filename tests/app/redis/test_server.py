@@ -72,14 +72,11 @@ async def test_nobody_waits_long_for_one_that_hangs_and_only_the_first_waits_at_
         async def work(client: object) -> None:
             asked.append(client)
 
-        async def instead() -> None:
-            return None
-
-        await server.ask(work, instead)
+        await server.ask(work, None)
         assert asked == []
         own_redis.send(signal.SIGCONT)
         await until(lambda: not server.away)
-        await server.ask(work, instead)
+        await server.ask(work, None)
         assert len(asked) == 1
 
 
@@ -140,8 +137,8 @@ def test_a_missing_package_names_the_command_that_installs_it(monkeypatch: pytes
 async def test_an_answer_that_waits_for_a_busy_process_to_read_it_is_in_time() -> None:
     async with redis_prefix() as prefix, open_redis(REDIS, prefix, 0.2) as server:
         assert server is not None
-        await server.ask(answered, elsewhere)  # connects
-        asking = asyncio.create_task(server.ask(answered, elsewhere))
+        await server.ask(answered, "this process")  # connects
+        asking = asyncio.create_task(server.ask(answered, "this process"))
         await asyncio.sleep(0)
         time.sleep(0.5)  # noqa: ASYNC251 - this process is busy
         assert await asking == "redis"
@@ -151,7 +148,3 @@ async def test_an_answer_that_waits_for_a_busy_process_to_read_it_is_in_time() -
 async def answered(client: Redis) -> str:
     await client.ping()
     return "redis"
-
-
-async def elsewhere() -> str:
-    return "this process"

@@ -31,7 +31,7 @@ class Unhurried(HostPace):
         super().__init__()
         self.waits: list[float] = []
 
-    async def turn(self, host: str, seconds: float) -> None:
+    async def wait_for_turn(self, host: str, seconds: float) -> None:
         self.waits.append(seconds)
 
 

@@ -9,11 +9,12 @@ import pytest
 
 from agents.errors import BudgetExhausted
 from agents.types import Usage
+from app.configuration.models import ModelBudget, ModelPrice
 from app.db.base import now
 from app.db.engine import Database
 from app.spending.repository import Entry, SpendingRepository
 from app.spending.service import Accounts
-from app.spending.types import Budget, Price, Spending
+from app.spending.types import Spending
 from scripts.scripted_llm import Behaviour
 from tests.app.chat.test_chat import chat
 from tests.app.chat.test_chat_llm import ARRIVES, QUESTION, opened
@@ -26,8 +27,9 @@ def today() -> str:
     return now().date().isoformat()
 
 
-def accounts(database: Database, common: Budget | None = None, **budgets: Budget) -> Accounts:
-    return Accounts(SpendingRepository(database), {"large": Price(2.0, 8.0)}, budgets, common or Budget())
+def accounts(database: Database, common: ModelBudget | None = None, **budgets: ModelBudget) -> Accounts:
+    prices = {"large": ModelPrice(input=2.0, output=8.0)}
+    return Accounts(SpendingRepository(database), prices, budgets, common or ModelBudget())
 
 
 async def test_processes_add_to_the_same_sums(database: Database) -> None:
@@ -66,8 +68,10 @@ async def test_replies_that_could_not_be_read_are_counted_by_provider_and_model(
     ]
 
 
-@pytest.mark.parametrize("budget", [Budget(tokens=1100), Budget(cost=0.0028)])
-async def test_a_budget_ends_where_it_is_reached_and_is_the_tenants_own(database: Database, budget: Budget) -> None:
+@pytest.mark.parametrize("budget", [ModelBudget(tokens=1100), ModelBudget(cost=0.0028)])
+async def test_a_budget_ends_where_it_is_reached_and_is_the_tenants_own(
+    database: Database, budget: ModelBudget
+) -> None:
     kept = accounts(database, acme=budget)
     acme, other = kept.get_meter("acme"), kept.get_meter("other")
     acme.record_usage("large", Usage(1, 1000, 99))
@@ -81,7 +85,7 @@ async def test_a_budget_ends_where_it_is_reached_and_is_the_tenants_own(database
 
 
 async def test_what_another_process_spent_counts(database: Database) -> None:
-    first, second = (accounts(database, Budget(tokens=100)) for _ in range(2))
+    first, second = (accounts(database, ModelBudget(tokens=100)) for _ in range(2))
     first.get_meter("acme").record_usage("large", Usage(1, 100, 0))
     await first.close()
     with pytest.raises(BudgetExhausted):

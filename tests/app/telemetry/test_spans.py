@@ -22,7 +22,7 @@ async def test_what_is_not_on_the_list_is_left_out_and_an_error_tells_its_kind_a
     with receiving() as receiver:
         async with open_telemetry(options(f"{receiver.address}/v1/traces")) as telemetry:
             assert telemetry is not None
-            turn = telemetry.turn("acme", "session-1", "m1", "")
+            turn = telemetry.begin_span("acme", "session-1", "m1", "")
             turn.set_attributes({"question": "我的手机 13912345678", "yingda.outcome": "answered"})
             with pytest.raises(ValueError, match="13912345678"), turn:
                 raise ValueError("13912345678 is no date")

@@ -9,12 +9,12 @@ import pytest
 
 from agents.errors import BudgetExhausted
 from agents.llm.endpoint import EndpointModel
+from app.configuration.models import ModelBudget
 from app.db.engine import Database
 from app.db.migrate import upgrade_schema
 from app.settings import Settings
 from app.spending.repository import SpendingRepository
 from app.spending.service import Accounts
-from app.spending.types import Budget
 from app.wiring.models import LanguageModels
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.gguf_model import instruct_file
@@ -38,7 +38,7 @@ async def test_a_model_that_cannot_be_closed_keeps_no_other_open(monkeypatch: py
 async def test_drafts_are_on_the_account_of_who_asked_for_them(tmp_path: Path) -> None:
     database = Database(f"sqlite+aiosqlite:///{tmp_path / 'spent.sqlite3'}")
     await upgrade_schema(database)
-    accounts = Accounts(SpendingRepository(database), {}, {"acme": Budget(tokens=1)}, Budget())
+    accounts = Accounts(SpendingRepository(database), {}, {"acme": ModelBudget(tokens=1)}, ModelBudget())
     reply = json.dumps({"question": "能刻字吗", "answer": "能。"}, ensure_ascii=False)
     async with ScriptedLLM(Say(reply)) as llm:
         settings = Settings.model_validate({"llm_api_key": "k", "llm_model": "large", "llm_base_url": llm.base_url})
