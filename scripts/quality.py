@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from app.errors import AppError
 from app.private import keep_private
 from app.quality.checks.types import IssueKind
-from app.quality.repository import StoredIssue
+from app.quality.schemas import QualityIssueOut
 from app.settings import Settings, load_settings
 from app.wiring.quality import check_alone, check_by_server, open_issues
 from knowledge.errors import KnowledgeError
@@ -55,7 +55,7 @@ def _run_check(settings: Settings, tenant_id: str, document_id: str) -> None:
         asyncio.run((check_alone if held else check_by_server)(settings, tenant_id, document_id))
 
 
-def _format_line(issue: StoredIssue) -> str:
+def _format_line(issue: QualityIssueOut) -> str:
     return f"[{_MARKS[issue.severity]}] {issue.kind} 《{issue.title}》 {issue.detail}"
 
 

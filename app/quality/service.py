@@ -9,17 +9,19 @@ from dataclasses import asdict
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import InvalidRequest, NotFound
+from app.http.schemas import RequestBody
 from app.jobs.types import Daily, JobContext, JobKind
 from app.quality import repository, repository_facts
 from app.quality.checks.answers import list_first_wordings
 from app.quality.checks.base import QualityCheck, Steps
 from app.quality.checks.types import Coverage, IssueKind, IssueState, QualityCorpus, QualityIssue
-from app.quality.repository import IssueFilters, LastCheck, StoredIssue
+from app.quality.repository import IssueFilters
+from app.quality.schemas import QualityCheckOut, QualityIssueOut
 from knowledge.vocabulary import VocabularyKind
 
 if TYPE_CHECKING:
@@ -40,10 +42,8 @@ PIECE_SECONDS = 0.01
 MAX_ISSUES = 2000
 
 
-class QualityOptions(BaseModel):
+class QualityOptions(RequestBody):
     """What a run is to look at."""
-
-    model_config = ConfigDict(extra="forbid")
 
     document_id: str = Field("", max_length=32, description="只检查这一篇；不给则为全部")
 
@@ -71,34 +71,26 @@ class QualityService:
 
     async def load_page(
         self, tenant: str, filters: IssueFilters, offset: int, limit: int
-    ) -> tuple[list[StoredIssue], int]:
+    ) -> tuple[list[QualityIssueOut], int]:
         """Returns one page of findings, the most severe first, and the total number."""
-        return await self.load_stored_page(self._database, tenant, filters, offset, limit)
-
-    @staticmethod
-    async def load_stored_page(
-        database: Database, tenant: str, filters: IssueFilters, offset: int, limit: int
-    ) -> tuple[list[StoredIssue], int]:
-        """Returns the same without an open knowledge base."""
-        async with database.read() as connection:
-            return await connection.run_sync(repository.load_page, tenant, filters, offset, limit)
+        return await repository.load_page(self._database, tenant, filters, offset, limit)
 
     async def count_open(self, tenant: str) -> dict[str, int]:
         """Returns how many open findings there are of each kind."""
         return await self._database.run_in_reader(repository.count_open, tenant)
 
-    async def find_last_check(self, tenant: str) -> LastCheck | None:
+    async def find_last_check(self, tenant: str) -> QualityCheckOut | None:
         """Returns when the whole base was checked last, and how much of it there was; None before the first check."""
         return await self._database.run_in_reader(repository.find_last_check, tenant)
 
     async def decide_issue(
         self, tenant: str, issue_id: str, state: IssueState, reason: str, author: str
-    ) -> StoredIssue:
+    ) -> QualityIssueOut:
         """Ignores a finding for a reason, or opens it again. Raises NotFound, InvalidRequest."""
         if state is IssueState.IGNORED and not reason:
             raise InvalidRequest("忽略一个问题要写明原因", field="reason")
 
-        def work(connection: Connection) -> StoredIssue | None:
+        def work(connection: Connection) -> QualityIssueOut | None:
             return repository.decide_issue(connection, tenant, issue_id, state, reason, author)
 
         found = await self._database.transact(work)
