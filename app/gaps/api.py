@@ -161,5 +161,4 @@ def get_actor_name(request: Request) -> str:
 
 
 async def _build_detail(wiring: Wiring, tenant: str, gap_id: str) -> GapDetailOut:
-    detail = await wiring.gaps.load_detail(tenant, gap_id)
-    return GapDetailOut.from_detail(detail, await wiring.gap_review.stored.get_draft(tenant, gap_id))
+    return await wiring.gaps.load_detail(tenant, gap_id, await wiring.gap_review.stored.get_draft(tenant, gap_id))

@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
 
 from agents.types import Outcome
 from app.gaps.parts import Wiring
+from app.gaps.schemas import UnansweredPage
 from app.http.deps import StaffTenant
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
-from app.http.schemas import ResponseBody
 
 router = APIRouter(prefix="/api/v1/knowledge", tags=["gaps"], route_class=GuardedRoute)
-
-
-class UnansweredOut(ResponseBody):
-    """One question, without personal data, however often it was asked."""
-
-    id: str
-    question: str
-    outcome: Outcome = Field(description="最近一次的结论类型")
-    count: int
-    first_seen: datetime
-    last_seen: datetime
-
-
-class UnansweredPage(BaseModel):
-    """The ones that were asked last come first; `total` counts all."""
-
-    questions: list[UnansweredOut]
-    total: int
 
 
 @router.get("/gaps/questions", response_model=UnansweredPage)
@@ -50,4 +30,4 @@ async def list_unanswered(
     found, total = await wiring.unanswered.load_page(
         tenant, limit, offset, text=q, outcome=outcome or "", often=order == "count"
     )
-    return UnansweredPage(questions=[UnansweredOut.model_validate(one) for one in found], total=total)
+    return UnansweredPage(questions=found, total=total)

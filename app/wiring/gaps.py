@@ -10,7 +10,6 @@ from app.gaps.draft_writer import DraftWriter
 from app.gaps.miner import GapMiner
 from app.gaps.repository import GapRepository
 from app.gaps.repository_drafts import DraftRepository
-from app.gaps.repository_miner import MiningRepository
 from app.gaps.review import GapReview
 from app.gaps.workbench import GapWorkbench
 
@@ -63,7 +62,7 @@ def build_gap_parts(
         return await (await tenants.get_parts(tenant)).retriever.search(question)
 
     database = base.database
-    mining = GapMiner(MiningRepository(database), base.generations.get_embedder, search, threshold)
+    mining = GapMiner(database, base.generations.get_embedder, search, threshold)
     workbench, drafts = GapWorkbench(GapRepository(database), search), DraftRepository(database)
     drafting = DraftWriter(workbench, drafts, lambda tenant: models.for_tenant(tenant).build_drafter())
     cases = GapCases(evaluation_sets)
