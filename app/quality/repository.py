@@ -115,9 +115,9 @@ async def load_page(
 
 def count_open(connection: Connection, tenant: str) -> dict[str, int]:
     """Returns how many open findings there are of each kind."""
-    query = _ISSUES.with_only_columns(Table.kind, func.count(), maintain_column_froms=True)
+    query = _ISSUES.with_only_columns(Table.kind, func.count().label("number"), maintain_column_froms=True)
     query = query.where(Table.tenant_id == tenant, Table.state == IssueState.OPEN, _CORRECTABLE).group_by(Table.kind)
-    return dict(connection.execute(query).tuples().all())
+    return {row.kind: row.number for row in connection.execute(query)}
 
 
 def decide_issue(

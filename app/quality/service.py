@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,7 +17,6 @@ from app.errors import InvalidRequest, NotFound
 from app.http.schemas import RequestBody
 from app.jobs.types import Daily, JobContext, JobKind
 from app.quality import repository, repository_facts
-from app.quality.checks.answers import list_first_wordings
 from app.quality.checks.base import QualityCheck, Steps
 from app.quality.checks.types import Coverage, IssueKind, IssueState, QualityCorpus, QualityIssue
 from app.quality.repository import IssueFilters
@@ -129,19 +128,22 @@ class QualityService:
         async with self._database.read() as connection:
             documents = await connection.run_sync(repository_facts.list_documents, tenant)
             reach = await connection.run_sync(repository_facts.find_reach, tenant)
-        entries = await self._sources.list_vocabulary(tenant)
-        synonyms = (entry for entry in entries if entry.kind is VocabularyKind.SYNONYM)
+        vocabulary = await self._sources.list_vocabulary(tenant)
+        synonyms = (entry for entry in vocabulary if entry.kind is VocabularyKind.SYNONYM)
         terms = {other: entry.term for entry in synonyms for other in entry.others}
         chunks = await asyncio.to_thread(lambda: list(snapshot.walk()))
         chunks.sort(key=lambda chunk: (chunk.document.name, chunk.document.id, chunk.ordinal))
         today = now().astimezone(await self._sources.get_zone(tenant)).date()
-        asked = {chunk.entry or chunk.id: chunk for chunk in list_first_wordings(chunks)}
-        found = await self._sources.find_near(tenant, snapshot, [chunk.question or "" for chunk in asked.values()])
-        near = {
-            entry: [passage for passage in found[chunk.question or ""] if passage.document.id != chunk.document.id]
-            for entry, chunk in asked.items()
+        corpus = QualityCorpus(chunks, today, documents, terms, reach)
+        answers = corpus.list_answers()
+        found = await self._sources.find_near(tenant, snapshot, [chunk.question or "" for chunk in answers])
+        nearest = {
+            chunk.entry or chunk.id: [
+                passage for passage in found[chunk.question or ""] if passage.document.id != chunk.document.id
+            ]
+            for chunk in answers
         }
-        return QualityCorpus(chunks, today, documents, terms, reach, near)
+        return replace(corpus, nearest=nearest)
 
 
 def build_quality_kind(quality: QualityService) -> JobKind:
@@ -195,7 +197,7 @@ def _compute_coverage(corpus: QualityCorpus) -> Coverage:
     documents = {chunk.document.id for chunk in corpus.chunks if chunk.question is None}
     passages = sum(chunk.question is None for chunk in corpus.chunks)
     searches = corpus.reach.turns if corpus.reach is not None else 0
-    return Coverage(len(documents), passages, len(list_first_wordings(corpus.chunks)), searches)
+    return Coverage(len(documents), passages, len(corpus.list_answers()), searches)
 
 
 def _list_documents(issue: QualityIssue) -> tuple[str, ...]:
