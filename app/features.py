@@ -46,7 +46,6 @@ FEATURES: Sequence[tuple[str, str]] = (
     ("/api/v1/knowledge", "app.documents.versions_api"),
     ("/api/v1/knowledge", "app.corrections.api"),
     ("/api/v1/knowledge", "app.faqs.api"),
-    ("/api/v1/knowledge", "app.gaps.unanswered_api"),
     ("/api/v1/knowledge", "app.gaps.api"),
     ("/api/v1/jobs", "app.jobs.api"),
     ("/api/v1/knowledge", "app.sources.api"),

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.errors import AppError
 from app.quality.checks.types import IssueKind
-from app.quality.repository import StoredIssue
+from app.quality.schemas import QualityIssueOut
 from app.settings import Settings
 from app.wiring.quality import check_alone, check_by_server, open_issues
 from knowledge.errors import KnowledgeError
@@ -47,7 +47,7 @@ async def _check_quality(settings: Settings, options: argparse.Namespace) -> int
     return int(any(issue.severity == "high" for issue in issues))
 
 
-def _format_line(issue: StoredIssue) -> str:
+def _format_line(issue: QualityIssueOut) -> str:
     return f"[{_MARKS[issue.severity]}] {issue.kind} 《{issue.title}》 {issue.detail}"
 
 

@@ -76,21 +76,19 @@ class FileFormat(StrEnum):
 @router.get("/sets")
 async def list_evaluation_sets(tenant: StaffTenant, wiring: Wiring) -> EvaluationSetList:
     """All sets, by their names."""
-    return EvaluationSetList(
-        sets=list(map(EvaluationSetOut.model_validate, await wiring.evaluation_sets.list_all(tenant)))
-    )
+    return EvaluationSetList(sets=await wiring.evaluation_sets.list_all(tenant))
 
 
 @router.post("/sets", status_code=201, responses=list_failures(409))
 async def add_evaluation_set(body: EvaluationSetIn, tenant: AdminTenant, wiring: Wiring) -> EvaluationSetOut:
     """Makes an empty set."""
-    return EvaluationSetOut.model_validate(await wiring.evaluation_sets.add(tenant, body.name, body.description))
+    return await wiring.evaluation_sets.add(tenant, body.name, body.description)
 
 
 @router.get("/sets/{set_id}", responses=list_failures(404))
 async def get_evaluation_set(set_id: SetId, tenant: StaffTenant, wiring: Wiring) -> EvaluationSetOut:
     """One set."""
-    return EvaluationSetOut.model_validate(await wiring.evaluation_sets.get(tenant, set_id))
+    return await wiring.evaluation_sets.get(tenant, set_id)
 
 
 @router.put("/sets/{set_id}", responses=list_failures(404, 409))
@@ -98,9 +96,7 @@ async def change_evaluation_set(
     set_id: SetId, body: EvaluationSetIn, tenant: AdminTenant, wiring: Wiring
 ) -> EvaluationSetOut:
     """Calls a set otherwise."""
-    return EvaluationSetOut.model_validate(
-        await wiring.evaluation_sets.change_set(tenant, set_id, body.name, body.description)
-    )
+    return await wiring.evaluation_sets.change_set(tenant, set_id, body.name, body.description)
 
 
 @router.delete("/sets/{set_id}", status_code=204, responses=list_failures(404))
@@ -187,7 +183,7 @@ async def export_evaluation_cases(
 @router.post("/runs", status_code=202, responses=list_failures(404, 409))
 async def start_evaluation_run(body: EvaluationRunIn, tenant: AdminTenant, wiring: Wiring) -> EvaluationReportOut:
     """Plays a set through the whole product, beside customers; while a run of the same set is not over, that one."""
-    return EvaluationReportOut.from_run(await wiring.evaluation_runs.start(tenant, body.model_dump()))
+    return await wiring.evaluation_runs.start(tenant, body.model_dump())
 
 
 @router.get("/reports")
@@ -203,13 +199,13 @@ async def list_evaluation_reports(
 ) -> EvaluationReportPage:
     """A page of reports."""
     reports, total = await wiring.evaluation_runs.list_reports(tenant, set_id, limit, offset, sort)
-    return EvaluationReportPage(reports=list(map(EvaluationReportOut.from_run, reports)), total=total)
+    return EvaluationReportPage(reports=reports, total=total)
 
 
 @router.get("/reports/{report_id}", responses=list_failures(404))
 async def get_evaluation_report(report_id: ReportId, tenant: StaffTenant, wiring: Wiring) -> EvaluationReportOut:
     """One report, and how far its run is."""
-    return EvaluationReportOut.from_run(await wiring.evaluation_runs.get(tenant, report_id))
+    return await wiring.evaluation_runs.get(tenant, report_id)
 
 
 @router.get("/reports/{report_id}/results", responses=list_failures(404))
@@ -227,7 +223,7 @@ async def list_evaluation_results(
     results, total = await wiring.evaluation_runs.list_results(
         tenant, report_id, verdict=verdict, text=q, tag=tag, limit=limit, offset=offset
     )
-    return TurnResultPage(results=list(map(TurnResultOut.model_validate, results)), total=total)
+    return TurnResultPage(results=list(map(TurnResultOut.build_from, results)), total=total)
 
 
 @router.get("/reports/{report_id}/compare", responses=list_failures(404))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from agents.types import GIVEN, Outcome
 from app.evaluation.dialogues import Expectation, TurnKind
@@ -43,6 +43,13 @@ class TurnVerdict(StrEnum):
     WRONG = "wrong"
 
 
+class CitedDocument(NamedTuple):
+    """A document that a reply cites; place: its title and heading, document_id: "" for the customer's page."""
+
+    place: str
+    document_id: str
+
+
 @dataclass(frozen=True, slots=True)
 class JudgedReply:
     """A response as far as it is judged."""
@@ -50,31 +57,28 @@ class JudgedReply:
     text: str
     outcome: str
     agent: str = ""
-    # Title and heading of those that it cites, the page included.
-    documents: tuple[str, ...] = ()
+    # That it cites, the page included.
+    documents: tuple[CitedDocument, ...] = ()
     # It cites the business database.
     rows: bool = False
     proposes: bool = False
     # The session waits for a person.
     queued: bool = False
-    # The same by their ids, "" for the page.
-    ids: tuple[str, ...] = ()
 
     @classmethod
     def from_response(cls, response: Mapping[str, Any]) -> JudgedReply:
         """Reads the body of a chat response."""
         text, data = response.get("reply") or "", response.get("data") or {}
         sources = data.get("sources") or []
-        cited = [item for item in sources if item["index"] != ROWS]
+        cited = (item for item in sources if item["index"] != ROWS)
         return cls(
             text,
             response["outcome"],
             data.get("agent") or "",
-            tuple(f"{item['title']} {item['heading']}" for item in cited),
+            tuple(CitedDocument(f"{one['title']} {one['heading']}", one.get("document_id") or "") for one in cited),
             any(item["index"] == ROWS for item in sources) or f"[{ROWS}]" in text,
             bool(data.get("proposal")),
             (data.get("handoff") or {}).get("state") == "queued",
-            tuple(item.get("document_id") or "" for item in cited),
         )
 
     @property
@@ -153,6 +157,7 @@ def _is_astray(expect: Expectation, reply: JudgedReply) -> bool:
 def find_right_sources(expect: Expectation, reply: JudgedReply) -> list[bool]:
     """Returns, for every cited document, whether it is one of those that contain the answer."""
     wanted = [fold_text(place) for place in expect.sources]
-    ids = reply.ids or ("",) * len(reply.documents)
-    cited = zip(map(fold_text, reply.documents), ids, strict=True)
-    return [id in expect.documents or any(part in place for part in wanted) for place, id in cited]
+    return [
+        cited.document_id in expect.documents or any(part in fold_text(cited.place) for part in wanted)
+        for cited in reply.documents
+    ]

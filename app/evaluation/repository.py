@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Executable, Row, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.db.engine import insert_into
@@ -16,12 +16,11 @@ from app.db.sorting import build_order
 from app.evaluation.dialogues import build_row, parse_dialogue
 from app.evaluation.judgement import TurnVerdict
 from app.evaluation.results import TurnResult
+from app.evaluation.schemas import EvaluationSetOut
 from app.evaluation.tables import EvaluationCaseRow, EvaluationReportRow, EvaluationResultRow, EvaluationSetRow
-from app.evaluation.types import CaseOrigin, EvaluationCase, EvaluationReport, EvaluationSet
+from app.evaluation.types import CaseOrigin, EvaluationCase, EvaluationReport
 
 _SET, _CASE, _REPORT, _RESULT = EvaluationSetRow, EvaluationCaseRow, EvaluationReportRow, EvaluationResultRow
-_SET_NAMES = ("id", "name", "description", "created_at", "updated_at")
-_SET_HEAD = [getattr(_SET, name) for name in _SET_NAMES]
 # Columns that are fields of a case; its dialogue is made of the others.
 _CASE_NAMES = ("id", "origin", "origin_id", "created_at", "updated_at", "place")
 _CASES = [*(getattr(_CASE, name) for name in _CASE_NAMES), _CASE.key, _CASE.turns, _CASE.user_id]
@@ -37,43 +36,33 @@ class NameTaken(Exception):
     """Another set of the tenant is called so."""
 
 
-def list_sets(connection: Connection, tenant: str, set_id: str = "") -> list[EvaluationSet]:
-    """Lists all sets by name, or the one of this id, with how many cases and turns they contain."""
-    counted = select(_CASE.set_id, func.count(), func.sum(_CASE.count)).where(_CASE.tenant_id == tenant)
-    rows = connection.execute(counted.group_by(_CASE.set_id))
-    counts: dict[str, dict[str, Any]] = {row[0]: {"cases": row[1], "turns": int(row[2])} for row in rows}
-    query = select(*_SET_HEAD).where(_SET.tenant_id == tenant).order_by(_SET.name)
-    if set_id:
-        query = query.where(_SET.id == set_id)
-    return [EvaluationSet(**row._mapping, **counts.get(row.id, {})) for row in connection.execute(query)]
+def list_sets(connection: Connection, tenant: str) -> list[EvaluationSetOut]:
+    """Lists all sets by name."""
+    return list(map(EvaluationSetOut.build_from, connection.execute(_select_sets(tenant).order_by(_SET.name))))
 
 
-def add_set(connection: Connection, tenant: str, made: EvaluationSet) -> None:
+def find_set(connection: Connection, tenant: str, set_id: str) -> EvaluationSetOut | None:
+    """Returns the set of that id; None without one."""
+    row = connection.execute(_select_sets(tenant).where(_SET.id == set_id)).first()
+    return None if row is None else EvaluationSetOut.build_from(row)
+
+
+def add_set(connection: Connection, tenant: str, made: EvaluationSetOut) -> None:
     """Raises NameTaken."""
-    values = {name: getattr(made, name) for name in _SET_NAMES}
-    try:
-        connection.execute(insert(_SET).values(tenant_id=tenant, **values))
-    except IntegrityError as error:
-        raise NameTaken from error
+    values = made.model_dump(exclude={"cases", "turns"})
+    _write_set(connection, insert(_SET).values(tenant_id=tenant, **values))
 
 
-def change_set(connection: Connection, tenant: str, set_id: str, name: str, description: str, at: datetime) -> bool:
-    """Changes a set; False if there is none of this id. Raises NameTaken."""
-    values = {"name": name, "description": description, "updated_at": at}
-    try:
-        return connection.execute(update(_SET).where(_match_set(tenant, set_id)).values(values)).rowcount == 1
-    except IntegrityError as error:
-        raise NameTaken from error
+def change_set(connection: Connection, tenant: str, set_id: str, **values: Any) -> bool:
+    """Writes columns of a set, and holds its row until the end of the transaction; False if there is none of this id.
+    Raises NameTaken.
+    """
+    return _write_set(connection, update(_SET).where(_match_set(tenant, set_id)).values(values)) == 1
 
 
 def drop_set(connection: Connection, tenant: str, set_id: str) -> bool:
     """Deletes a set with its cases; False if there is none of this id."""
     return connection.execute(delete(_SET).where(_match_set(tenant, set_id))).rowcount == 1
-
-
-def hold_set(connection: Connection, tenant: str, set_id: str, at: datetime) -> bool:
-    """Takes the row of a set until the end of the transaction and notes that it changes; False where there is none."""
-    return connection.execute(update(_SET).where(_match_set(tenant, set_id)).values(updated_at=at)).rowcount == 1
 
 
 def count_cases(connection: Connection, tenant: str, set_id: str) -> int:
@@ -237,6 +226,25 @@ def forget_results(connection: Connection, tenant: str, said: Sequence[str]) -> 
     """Deletes the results of turns that say what a customer said, who is gone."""
     mine = (_RESULT.tenant_id == tenant) & _RESULT.say.in_(list(said))
     connection.execute(delete(_RESULT).where(mine))
+
+
+def _select_sets(tenant: str) -> Select[Any]:
+    """Selects sets with how many cases and turns they contain."""
+    cases, turns = func.count(_CASE.id).label("cases"), func.coalesce(func.sum(_CASE.count), 0).label("turns")
+    own = (_CASE.tenant_id == _SET.tenant_id) & (_CASE.set_id == _SET.id)
+    return (
+        select(_SET.__table__, cases, turns)
+        .outerjoin(_CASE, own)
+        .where(_SET.tenant_id == tenant)
+        .group_by(_SET.tenant_id, _SET.id)
+    )
+
+
+def _write_set(connection: Connection, statement: Executable) -> int:
+    try:
+        return connection.execute(statement).rowcount
+    except IntegrityError as error:
+        raise NameTaken from error
 
 
 def _match_report(tenant: str, report_id: str) -> ColumnElement[bool]:

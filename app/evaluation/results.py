@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from operator import attrgetter
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 from app.evaluation.dialogues import Expectation, LabelledTurn
 from app.evaluation.grounding import find_unfounded
-from app.evaluation.judgement import FACTS, JudgedReply, TurnVerdict, find_right_sources, judge_reply
+from app.evaluation.judgement import FACTS, CitedDocument, JudgedReply, TurnVerdict, find_right_sources, judge_reply
 from app.evaluation.types import ProductReply
 from knowledge.evaluation.metrics import compute_mean, compute_percentiles, group_by
-
-
-class CitedDocument(NamedTuple):
-    """A document that a reply cites; place: its title and heading, document_id: "" for the customer's page."""
-
-    place: str
-    document_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,29 +80,25 @@ def build_result(
 
     case: the id of the conversation; said: the message as it was sent; seconds: until the whole reply was there.
     """
-    data, judgement = response.body.get("data") or {}, judge_reply(labelled.expect, reply)
+    data = response.body.get("data") or {}
     precision, recall = _measure_citations(labelled.expect, reply)
     return TurnResult(
         case=case,
         turn=int(labelled.id.rpartition(".")[2]),
         say=said,
         tag=labelled.tag,
-        verdict=judgement.verdict,
-        why=judgement.why,
         outcome=reply.outcome,
         reply=reply.text,
-        sources=tuple(CitedDocument(*cited) for cited in zip(reply.documents, reply.ids, strict=True)),
+        sources=reply.documents,
         rows=reply.rows,
         unfounded=find_unfounded(reply.text, response.grounds, rows=reply.rows) if reply.kinds & FACTS else None,
-        swallowed=judgement.swallowed,
-        false_answer=judgement.false_answer,
-        brush_off=judgement.brush_off,
         probability=float(data.get("confidence") or 0.0),
         seconds=round(seconds, 4),
         precision=precision,
         recall=recall,
         trace=data.get("trace_id") or "",
         degraded=tuple(data.get("degraded") or ()) if response.answer else ("error",),
+        **asdict(judge_reply(labelled.expect, reply)),
     )
 
 

@@ -16,9 +16,9 @@ from app.evaluation.comparison import ReportComparison, compare_results
 from app.evaluation.model_judge import ModelJudge
 from app.evaluation.playback import play_dialogues
 from app.evaluation.results import ResultQuery, TurnResult, compute_figures
-from app.evaluation.schemas import EvaluationRunIn
+from app.evaluation.schemas import EvaluationReportOut, EvaluationRunIn
 from app.evaluation.service import EvaluationSets
-from app.evaluation.types import EvaluatedProduct, EvaluationReport, ReportedRun
+from app.evaluation.types import EvaluatedProduct, EvaluationReport
 from app.jobs.service import JobService
 from app.jobs.types import OPEN, JobContext, JobKind
 
@@ -62,8 +62,7 @@ class EvaluationRunner:
         wanted = EvaluationRunIn.model_validate(context.parameters)
         tenant, report = context.tenant, context.run_id
         dialogues = await self._begin(tenant, report, wanted)
-        async with self._database.read() as connection:
-            done = await connection.run_sync(repository.list_judged_cases, tenant, report)
+        done = await self._database.run_in_reader(repository.list_judged_cases, tenant, report)
         turns = sum(len(one.turns) for one in dialogues)
         played = sum(len(one.turns) for one in dialogues if one.id in done)
         judge = self._judge(tenant) if wanted.judge else None
@@ -125,7 +124,7 @@ class EvaluationRuns:
         self._sets = sets
         self._jobs = jobs
 
-    async def start(self, tenant: str, parameters: Mapping[str, Any]) -> ReportedRun:
+    async def start(self, tenant: str, parameters: Mapping[str, Any]) -> EvaluationReportOut:
         """Begins a run; while one of the same set is queued or running, that one. Raises NotFound, Conflict."""
         found = await self._sets.get_filled(tenant, parameters["set_id"])
         run = await self._jobs.trigger_run(tenant, KIND, dict(parameters))
@@ -135,44 +134,49 @@ class EvaluationRuns:
 
     async def list_reports(
         self, tenant: str, set_id: str, limit: int, offset: int, sort: str = ""
-    ) -> tuple[list[ReportedRun], int]:
+    ) -> tuple[list[EvaluationReportOut], int]:
         """Reports, the latest first unless `sort` says otherwise, and how many there are. set_id: "" for all."""
-        async with self._database.read() as connection:
-            found, total = await connection.run_sync(
-                lambda sync: repository.list_reports(sync, tenant, set_id=set_id, sort=sort, limit=limit, offset=offset)
+        found, total = await self._database.run_in_reader(
+            lambda connection: repository.list_reports(
+                connection, tenant, set_id=set_id, sort=sort, limit=limit, offset=offset
             )
-        return [ReportedRun(one, await self._jobs.find_run(tenant, one.id)) for one in found], total
+        )
+        return [EvaluationReportOut.from_report(one, await self._jobs.find_run(tenant, one.id)) for one in found], total
 
-    async def get(self, tenant: str, report_id: str) -> ReportedRun:
+    async def get(self, tenant: str, report_id: str) -> EvaluationReportOut:
         """Returns a report with the figures of the results that there are by now. Raises NotFound."""
-        async with self._database.read() as connection:
-            found = await connection.run_sync(_get_report, tenant, report_id)
-            if found.finished_at is None:
-                results, _ = await connection.run_sync(repository.list_results, tenant, report_id)
-                found = replace(found, figures=compute_figures(results) if results else {})
-        return ReportedRun(found, await self._jobs.find_run(tenant, report_id))
+
+        def work(connection: Connection) -> EvaluationReport:
+            found = _get_report(connection, tenant, report_id)
+            if found.finished_at is not None:
+                return found
+            results, _ = repository.list_results(connection, tenant, report_id)
+            return replace(found, figures=compute_figures(results) if results else {})
+
+        found = await self._database.run_in_reader(work)
+        return EvaluationReportOut.from_report(found, await self._jobs.find_run(tenant, report_id))
 
     async def list_results(
         self, tenant: str, report_id: str, **wanted: Unpack[ResultQuery]
     ) -> tuple[list[TurnResult], int]:
         """Returns a page of the results of turns, and their total number. Raises NotFound."""
-        async with self._database.read() as connection:
-            await connection.run_sync(_get_report, tenant, report_id)
-            return await connection.run_sync(lambda sync: repository.list_results(sync, tenant, report_id, **wanted))
+
+        def work(connection: Connection) -> tuple[list[TurnResult], int]:
+            _get_report(connection, tenant, report_id)
+            return repository.list_results(connection, tenant, report_id, **wanted)
+
+        return await self._database.run_in_reader(work)
 
     async def compare_reports(self, tenant: str, before: str, after: str) -> ReportComparison:
         """Compares two reports turn by turn. Raises NotFound."""
-        async with self._database.read() as connection:
-            for one in (before, after):
-                await connection.run_sync(_get_report, tenant, one)
-            old, _ = await connection.run_sync(repository.list_results, tenant, before)
-            new, _ = await connection.run_sync(repository.list_results, tenant, after)
+        old, _ = await self.list_results(tenant, before)
+        new, _ = await self.list_results(tenant, after)
         return compare_results(old, new)
 
     async def delete_report(self, tenant: str, report_id: str) -> None:
         """Deletes a report. Raises NotFound, Conflict while its run is not over."""
         found = await self.get(tenant, report_id)
-        if found.run is not None and found.run.state in OPEN:
+        if found.state in OPEN:
             raise Conflict("评测还在运行，请先取消。", code="evaluation_running", id=report_id)
         await self._database.transact(lambda connection: repository.delete_report(connection, tenant, report_id))
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, model_validator
 
 from app.chat.page_schemas import PageIn
 from app.evaluation.comparison import ReportComparison, TurnEffect
@@ -17,11 +17,12 @@ from app.evaluation.types import (
     MAX_TURNS,
     CaseOrigin,
     EvaluationCase,
+    EvaluationReport,
     NewCase,
-    ReportedRun,
 )
 from app.http.fields import CLEANED
-from app.jobs.types import RunState
+from app.http.schemas import RequestBody, ResponseBody
+from app.jobs.types import JobRun, RunState
 
 MAX_AT_ONCE = 200
 _ONE_FORM: dict[str, Any] = {
@@ -67,10 +68,8 @@ Tag = Annotated[str, CLEANED, Field(max_length=64)]
 Key = Annotated[str, Field(max_length=MAX_KEY_CHARS, pattern=r"^[A-Za-z0-9_.:@-]*$")]
 
 
-class ExpectIn(BaseModel):
+class ExpectIn(RequestBody):
     """What is right."""
-
-    model_config = ConfigDict(extra="forbid")
 
     kind: Kinds = Field([TurnKind.ANSWER], description="哪几类回应算对；不写就是要回答")
     must_any: Groups = Field([], description="每一组至少要说到一个")
@@ -81,10 +80,8 @@ class ExpectIn(BaseModel):
     date_dependent: StrictBool = Field(False, description="怎样算对取决于今天的日期；给人看的")
 
 
-class TurnIn(BaseModel):
+class TurnIn(RequestBody):
     """What the customer says, and what is right."""
-
-    model_config = ConfigDict(extra="forbid")
 
     say: Say = Field(description="顾客说的话；{d-2} 换成两天前的日期")
     expect: ExpectIn = ExpectIn()
@@ -92,10 +89,10 @@ class TurnIn(BaseModel):
     page: PageIn | None = Field(None, description="顾客正在看的网页")
 
 
-class EvaluationCaseIn(BaseModel):
+class EvaluationCaseIn(RequestBody):
     """A question, or a conversation in `turns`."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra=_ONE_FORM)
+    model_config = ConfigDict(json_schema_extra=_ONE_FORM)
 
     id: Key = Field("", description="在评测集里的编号，相同的会替换；不写时由内容得出")
     question: Say | None = Field(None, description="单独一问；多轮对话写在 turns 里")
@@ -119,10 +116,8 @@ class EvaluationCaseIn(BaseModel):
         return parse_dialogue({"id": self.id, "user_id": self.user_id, "turns": [turn.model_dump() for turn in turns]})
 
 
-class EvaluationCasesIn(BaseModel):
+class EvaluationCasesIn(RequestBody):
     """Several cases, for one change."""
-
-    model_config = ConfigDict(extra="forbid")
 
     cases: list[EvaluationCaseIn] = Field(min_length=1, max_length=MAX_AT_ONCE, description="要放进去的题目")
 
@@ -130,7 +125,7 @@ class EvaluationCasesIn(BaseModel):
         return [NewCase(case.dialogue) for case in self.cases]
 
 
-class ExpectOut(BaseModel):
+class ExpectOut(ResponseBody):
     """What is right."""
 
     kind: list[TurnKind]
@@ -142,7 +137,7 @@ class ExpectOut(BaseModel):
     date_dependent: bool
 
 
-class LabelledTurnOut(BaseModel):
+class LabelledTurnOut(ResponseBody):
     """What the customer says, and what is right."""
 
     say: str
@@ -151,7 +146,7 @@ class LabelledTurnOut(BaseModel):
     page: PageIn | None
 
 
-class EvaluationCaseOut(BaseModel):
+class EvaluationCaseOut(ResponseBody):
     """A case as it stands in its set."""
 
     id: str
@@ -167,36 +162,31 @@ class EvaluationCaseOut(BaseModel):
     def from_case(cls, case: EvaluationCase) -> Self:
         row = build_row(case.dialogue)
         turns = [{"page": None} | turn for turn in row["turns"]]
-        named = {name: getattr(case, name) for name in ("id", "origin", "origin_id", "created_at", "updated_at")}
-        return cls.model_validate(named | {"key": row["id"], "turns": turns, "user_id": row["user_id"]})
+        return cls.build_from(case, key=row["id"], turns=turns, user_id=row["user_id"])
 
 
-class EvaluationCaseList(BaseModel):
+class EvaluationCaseList(ResponseBody):
     """Cases that were put into a set."""
 
     cases: list[EvaluationCaseOut]
 
 
-class EvaluationCasePage(BaseModel):
+class EvaluationCasePage(ResponseBody):
     """In the order they came; `total` counts those that match."""
 
     cases: list[EvaluationCaseOut]
     total: int
 
 
-class EvaluationSetIn(BaseModel):
+class EvaluationSetIn(RequestBody):
     """What a set is called."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: Annotated[str, CLEANED, Field(min_length=1, max_length=100)] = Field(description="名字")
     description: Annotated[str, CLEANED, Field(max_length=2000)] = Field("", description="说明")
 
 
-class EvaluationSetOut(BaseModel):
+class EvaluationSetOut(ResponseBody):
     """A set, and how much it holds."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     name: str
@@ -207,36 +197,34 @@ class EvaluationSetOut(BaseModel):
     updated_at: datetime
 
 
-class EvaluationSetList(BaseModel):
+class EvaluationSetList(ResponseBody):
     """All sets, by their names."""
 
     sets: list[EvaluationSetOut]
 
 
-class RefusedRow(BaseModel):
+class RefusedRow(ResponseBody):
     """A row of a file that could not be taken, and why."""
 
     row: int = Field(description="文件里的第几行；CSV、XLSX 的第一行是列名")
     message: str
 
 
-class EvaluationImport(BaseModel):
+class EvaluationImport(ResponseBody):
     """What became of a file: what could not be taken stopped no other."""
 
     taken: int = Field(description="收下了多少条，替换的也算")
     refused: list[RefusedRow] = Field(description="没有收下的行")
 
 
-class EvaluationRunIn(BaseModel):
+class EvaluationRunIn(RequestBody):
     """What is to be played."""
-
-    model_config = ConfigDict(extra="forbid")
 
     set_id: str = Field(min_length=1, max_length=32, description="评测集的编号")
     judge: StrictBool = Field(True, description="接了大模型时，也由它评判忠实与切题；每个回答多一次请求")
 
 
-class EvaluationCircumstances(BaseModel):
+class EvaluationCircumstances(ResponseBody):
     """What answered."""
 
     revision: int = Field(0, description="知识库的版本号")
@@ -246,21 +234,21 @@ class EvaluationCircumstances(BaseModel):
     judge: str = Field("", description="评判的大模型；没有时为空")
 
 
-class TagFigures(BaseModel):
+class TagFigures(ResponseBody):
     """Of the turns with a tag."""
 
     correct: int
     turns: int
 
 
-class LatencyFigures(BaseModel):
+class LatencyFigures(ResponseBody):
     """Seconds until the whole reply was there."""
 
     p50: float
     p95: float
 
 
-class EvaluationFigures(BaseModel):
+class EvaluationFigures(ResponseBody):
     """Shares are of all turns but where said otherwise."""
 
     conversations: int = Field(description="题数")
@@ -284,7 +272,7 @@ class EvaluationFigures(BaseModel):
     by_tag: dict[str, TagFigures] = Field(description="按标签分开数")
 
 
-class EvaluationReportOut(BaseModel):
+class EvaluationReportOut(ResponseBody):
     """A report, and how far its run is."""
 
     id: str = Field(description="编号，也是任务运行的编号")
@@ -300,42 +288,36 @@ class EvaluationReportOut(BaseModel):
     finished_at: datetime | None = Field(description="完成的时间")
 
     @classmethod
-    def from_run(cls, found: ReportedRun) -> Self:
-        report, run = found.report, found.run
+    def from_report(cls, report: EvaluationReport, run: JobRun | None) -> Self:
+        """run: which makes it; None once that is deleted by age."""
         ended = RunState.DONE if report.finished_at else RunState.CANCELLED
         turns = int(report.figures.get("turns", 0))
-        own = {name: getattr(report, name) for name in ("id", "set_id", "set_name", "created_at", "finished_at")}
-        return cls(
-            **own,
+        return cls.build_from(
+            report,
             state=run.state if run else ended,
             done=turns or (run.done if run else 0),
             total=run.total if run and not report.finished_at else turns,
             error=str((run.error or {}).get("message", "")) if run else "",
-            circumstances=EvaluationCircumstances.model_validate(report.circumstances),
-            figures=EvaluationFigures.model_validate(report.figures) if report.figures else None,
+            figures=report.figures or None,
         )
 
 
-class EvaluationReportPage(BaseModel):
+class EvaluationReportPage(ResponseBody):
     """The latest first."""
 
     reports: list[EvaluationReportOut]
     total: int
 
 
-class CitedDocumentOut(BaseModel):
+class CitedDocumentOut(ResponseBody):
     """A document that a reply cites."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     place: str = Field(description="标题与小节名")
     document_id: str = Field(description="文档编号；顾客的网页为空")
 
 
-class TurnResultOut(BaseModel):
+class TurnResultOut(ResponseBody):
     """What came of a turn."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     case: str = Field(description="题目在评测集里的编号")
     turn: int = Field(description="第几轮，从 1 起")
@@ -357,24 +339,22 @@ class TurnResultOut(BaseModel):
     relevance: float | None = Field(description="切题程度；没有评判时为空")
 
 
-class TurnResultPage(BaseModel):
+class TurnResultPage(ResponseBody):
     """In the order of the set; `total` counts those that match."""
 
     results: list[TurnResultOut]
     total: int
 
 
-class ComparedTurnOut(BaseModel):
+class ComparedTurnOut(ResponseBody):
     """A turn in both reports."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     effect: TurnEffect = Field(description="worse：变差；better：变好；other：判定没变，回复变了；same：没有变化")
     before: TurnResultOut = Field(description="先前的报告")
     after: TurnResultOut = Field(description="这份报告")
 
 
-class ReportComparisonOut(BaseModel):
+class ReportComparisonOut(ResponseBody):
     """Two reports, turn by turn."""
 
     counts: dict[TurnEffect, int] = Field(description="各种变化各有几轮")
@@ -388,4 +368,4 @@ class ReportComparisonOut(BaseModel):
     def from_comparison(cls, found: ReportComparison) -> Self:
         changed = tuple(turn for turn in found.turns if turn.effect is not TurnEffect.SAME)[:500]
         shown = replace(found, turns=changed, p_value=round(found.p_value, 6))
-        return cls.model_validate(shown, from_attributes=True)
+        return cls.build_from(shown)

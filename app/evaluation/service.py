@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import Conflict, NotFound
 from app.evaluation import repository
 from app.evaluation.dialogues import Dialogue, TurnKind
+from app.evaluation.schemas import EvaluationSetOut
 from app.evaluation.types import (
     MAX_CASES,
     MAX_KEY_CHARS,
     MAX_SETS,
     CaseQuery,
     EvaluationCase,
-    EvaluationSet,
     NewCase,
 )
 from app.ids import create_id
@@ -27,8 +27,6 @@ from knowledge.calibration.calibrator import LabelledQuestion
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-Result = TypeVar("Result")
-
 
 class EvaluationSets:
     """Every change is one transaction."""
@@ -36,32 +34,33 @@ class EvaluationSets:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def list_all(self, tenant: str) -> list[EvaluationSet]:
+    async def list_all(self, tenant: str) -> list[EvaluationSetOut]:
         """Lists the sets by name."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(repository.list_sets, tenant)
+        return await self._database.run_in_reader(repository.list_sets, tenant)
 
-    async def get(self, tenant: str, set_id: str) -> EvaluationSet:
+    async def get(self, tenant: str, set_id: str) -> EvaluationSetOut:
         """Raises NotFound."""
-        async with self._database.read() as connection:
-            found = await connection.run_sync(repository.list_sets, tenant, set_id or "-")
-        if not found:
+        found = await self._database.run_in_reader(repository.find_set, tenant, set_id)
+        if found is None:
             raise _build_set_not_found(set_id)
-        return found[0]
+        return found
 
-    async def add(self, tenant: str, name: str, description: str = "") -> EvaluationSet:
+    async def add(self, tenant: str, name: str, description: str = "") -> EvaluationSetOut:
         """Adds an empty set. Raises Conflict if the name is taken, or there are too many."""
-        made = EvaluationSet(create_id(), name, description, at := now(), at)
+        at, empty = now(), {"cases": 0, "turns": 0}
+        made = EvaluationSetOut(
+            id=create_id(), name=name, description=description, created_at=at, updated_at=at, **empty
+        )
 
         def work(connection: Connection) -> None:
             if len(repository.list_sets(connection, tenant)) >= MAX_SETS:
                 raise Conflict(f"评测集最多 {MAX_SETS} 个。", code="too_many_sets", most=MAX_SETS)
             repository.add_set(connection, tenant, made)
 
-        await self._run_named(name, work)
+        await self._write_name(name, work)
         return made
 
-    async def get_or_add(self, tenant: str, name: str, description: str = "") -> EvaluationSet:
+    async def get_or_add(self, tenant: str, name: str, description: str = "") -> EvaluationSetOut:
         """Returns the set of this name, and makes it if there is none; for features that put cases aside. Raises
         Conflict.
         """
@@ -73,14 +72,15 @@ class EvaluationSets:
                 raise error
             return found[0]
 
-    async def change_set(self, tenant: str, set_id: str, name: str, description: str) -> EvaluationSet:
+    async def change_set(self, tenant: str, set_id: str, name: str, description: str) -> EvaluationSetOut:
         """Calls it otherwise. Raises NotFound, Conflict."""
 
         def work(connection: Connection) -> None:
-            if not repository.change_set(connection, tenant, set_id, name, description, now()):
+            values = {"name": name, "description": description, "updated_at": now()}
+            if not repository.change_set(connection, tenant, set_id, **values):
                 raise _build_set_not_found(set_id)
 
-        await self._run_named(name, work)
+        await self._write_name(name, work)
         return await self.get(tenant, set_id)
 
     async def delete_set(self, tenant: str, set_id: str) -> None:
@@ -92,7 +92,7 @@ class EvaluationSets:
 
         await self._database.transact(work)
 
-    async def get_filled(self, tenant: str, set_id: str) -> EvaluationSet:
+    async def get_filled(self, tenant: str, set_id: str) -> EvaluationSetOut:
         """Raises NotFound, Conflict where it holds no cases."""
         found = await self.get(tenant, set_id)
         if not found.cases:
@@ -104,8 +104,9 @@ class EvaluationSets:
     ) -> tuple[list[EvaluationCase], int]:
         """Cases in the order they came, and how many there are; without a limit all. Raises NotFound."""
         await self.get(tenant, set_id)
-        async with self._database.read() as connection:
-            return await connection.run_sync(lambda sync: repository.list_cases(sync, tenant, set_id, **wanted))
+        return await self._database.run_in_reader(
+            lambda connection: repository.list_cases(connection, tenant, set_id, **wanted)
+        )
 
     async def load_questions(self, tenant: str, set_id: str, limit: int | None = None) -> list[LabelledQuestion]:
         """Loads labelled questions for features that measure retrieval. Raises NotFound.
@@ -132,7 +133,7 @@ class EvaluationSets:
 
         def work(connection: Connection) -> list[EvaluationCase]:
             at = now()
-            if not repository.hold_set(connection, tenant, set_id, at):
+            if not repository.change_set(connection, tenant, set_id, updated_at=at):
                 raise _build_set_not_found(set_id)
             there = repository.load_existing(connection, tenant, set_id, new.keys())
             if only:
@@ -159,7 +160,7 @@ class EvaluationSets:
             if found is None:
                 raise _build_case_not_found(case_id)
             made = replace(found, dialogue=replace(dialogue, id=found.dialogue.id), updated_at=at)
-            repository.hold_set(connection, tenant, set_id, at)
+            repository.change_set(connection, tenant, set_id, updated_at=at)
             repository.put_cases(connection, tenant, set_id, [made])
             return made
 
@@ -171,13 +172,13 @@ class EvaluationSets:
         def work(connection: Connection) -> None:
             if not repository.drop_cases(connection, tenant, set_id, [case_id]):
                 raise _build_case_not_found(case_id)
-            repository.hold_set(connection, tenant, set_id, now())
+            repository.change_set(connection, tenant, set_id, updated_at=now())
 
         await self._database.transact(work)
 
-    async def _run_named(self, name: str, work: Callable[[Connection], Result]) -> Result:
+    async def _write_name(self, name: str, work: Callable[[Connection], None]) -> None:
         try:
-            return await self._database.transact(work)
+            await self._database.transact(work)
         except repository.NameTaken as error:
             raise Conflict(f"已经有叫“{name}”的评测集。", code="set_name_taken", name=name) from error
 
@@ -204,7 +205,3 @@ def _build_set_not_found(set_id: str) -> NotFound:
 
 def _build_case_not_found(case_id: str) -> NotFound:
     return NotFound("评测集里没有这一条，可能已被删除。", code="evaluation_case_not_found", id=case_id)
-
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection

@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from agents.types import Answer, Page
-from app.jobs.types import JobRun
 from knowledge.types import Chunk
 
 if TYPE_CHECKING:
@@ -63,19 +62,6 @@ class CaseOrigin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluationSet:
-    """A set; cases and turns: how many it holds."""
-
-    id: str
-    name: str
-    description: str
-    created_at: datetime
-    updated_at: datetime
-    cases: int = 0
-    turns: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class NewCase:
     """A conversation to put into a set. The id of its dialogue is its key, "" for one of what it says or was made of:
     a case of the same key takes its place.
@@ -119,11 +105,3 @@ class EvaluationReport:
     figures: dict[str, Any]
     created_at: datetime
     finished_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedRun:
-    """A report with the run that makes it; None once that is deleted by age."""
-
-    report: EvaluationReport
-    run: JobRun | None

@@ -1,26 +1,73 @@
-"""Gaps of the knowledge base: what customers asked in vain, clustered and ranked."""
+"""Gaps of the knowledge base: what customers asked in vain, one by one, and clustered and ranked."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.gaps.parts import Wiring
+from agents.types import Outcome
 from app.gaps.repository import GapFilters
-from app.gaps.schemas import GapDetailOut, GapDraftIn, GapMergeIn, GapOut, GapPage, GapPolicy, GapStepIn, MineIn
+from app.gaps.schemas import (
+    GapDetailOut,
+    GapDraftIn,
+    GapMergeIn,
+    GapOut,
+    GapPage,
+    GapPolicy,
+    GapStepIn,
+    MineIn,
+    UnansweredPage,
+)
 from app.gaps.types import GapDraft, GapState, MissReason
-from app.http.deps import AdminTenant, StaffTenant, get_caller_name
+from app.http.deps import AdminTenant, StaffTenant, Wired, get_caller_name
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.jobs.schemas import JobRunOut
+
+if TYPE_CHECKING:
+    from app.gaps.repository_unanswered import UnansweredRepository
+    from app.gaps.review import GapReview
+    from app.gaps.workbench import GapWorkbench
+    from app.jobs.service import JobService
+    from app.limits.service import RateLimits
+
+
+class Parts(Protocol):
+    """What these routes are served by."""
+
+    gap_review: GapReview
+    gaps: GapWorkbench
+    jobs: JobService
+    limits: RateLimits
+    unanswered: UnansweredRepository
+
+
+Wiring = Wired[Parts]
 
 router = APIRouter(prefix="/api/v1/knowledge/gaps", tags=["gaps"], route_class=GuardedRoute)
 
 GapId = Annotated[str, Path(max_length=32)]
 MAX_AUTHOR_CHARS = 64
 _INDEXING: Responses = {202: {"description": "已发布，索引还在更新", "model": GapDetailOut}}
+
+
+@router.get("/questions", response_model=UnansweredPage)
+async def list_unanswered(
+    tenant: StaffTenant,
+    wiring: Wiring,
+    q: Annotated[str, Query(max_length=200, description="问题里的字")] = "",
+    outcome: Annotated[Outcome | None, Query(description="最近一次是这个结论")] = None,
+    order: Annotated[Literal["recent", "count"], Query(description="最近的在前，或次数多的在前")] = "recent",
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    offset: Offset = 0,
+) -> UnansweredPage:
+    """Questions one by one, as they came in; `/gaps` has them clustered."""
+    found, total = await wiring.unanswered.load_page(
+        tenant, limit, offset, text=q, outcome=outcome or "", often=order == "count"
+    )
+    return UnansweredPage(questions=found, total=total)
 
 
 @router.get("")
@@ -161,5 +208,4 @@ def get_actor_name(request: Request) -> str:
 
 
 async def _build_detail(wiring: Wiring, tenant: str, gap_id: str) -> GapDetailOut:
-    detail = await wiring.gaps.load_detail(tenant, gap_id)
-    return GapDetailOut.from_detail(detail, await wiring.gap_review.stored.get_draft(tenant, gap_id))
+    return await wiring.gaps.load_detail(tenant, gap_id, await wiring.gap_review.stored.get_draft(tenant, gap_id))

@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from loguru import logger
 
 from agents.errors import BudgetExhausted, GenerationError
-from agents.llm.faq_drafter import DraftText
+from agents.llm.faq_drafter import DraftText, FaqDrafter
 from agents.llm.replies import UnreadableReply
 from app.conversations.questions import hash_question
 from app.faqs.rules import MAX_QUESTION_CHARS
@@ -26,18 +25,11 @@ MODEL_QUESTIONS = 8
 _TAG = re.compile(r"\[[a-z_]+\]")
 
 
-class Drafter(Protocol):
-    """Writes a question and an answer; see `FaqDrafter`."""
-
-    async def write(self, questions: Sequence[str], staff: str, fragments: Sequence[str]) -> DraftText:
-        """Raises GenerationError, UnreadableReply."""
-
-
 class DraftWriter:
     """Writes drafts. drafter: by tenant, on its account; None where no model is configured."""
 
     def __init__(
-        self, workbench: GapWorkbench, stored: DraftRepository, drafter: Callable[[str], Drafter | None]
+        self, workbench: GapWorkbench, stored: DraftRepository, drafter: Callable[[str], FaqDrafter | None]
     ) -> None:
         self._workbench = workbench
         self._stored = stored

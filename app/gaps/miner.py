@@ -8,13 +8,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from agents.routing.anchors import load_shipped_anchors
 from app.conversations.questions import hash_question
 from app.db.base import now
+from app.db.engine import Database
+from app.gaps import repository_miner as mining
 from app.gaps.clusters import assign_to_gaps, build_clusters, compute_similarities
-from app.gaps.repository_miner import ClusteredMisses, MiningRepository
+from app.gaps.repository_miner import ClusteredMisses
+from app.gaps.repository_misses import collect_misses
+from app.gaps.schemas import MiningOptions
 from app.gaps.types import BY_OUTCOME, Miss
 from app.jobs.types import Daily, JobContext, JobKind
 from knowledge.ingest import EmbedderOf
@@ -29,21 +31,13 @@ ANSWERED_SHARE = 2 / 3
 Search = Callable[[str, str], Awaitable[Retrieval]]
 
 
-class MiningOptions(BaseModel):
-    """What a run is to do."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    days: int = Field(30, ge=1, le=365, description="看最近多少天的对话")
-
-
 class GapMiner:
     """Mines the gaps of all tenants. search: the chat's own, of a tenant; confident: the probability from which an
     answer needs no disclaimer.
     """
 
-    def __init__(self, stored: MiningRepository, embedder_of: EmbedderOf, search: Search, confident: float) -> None:
-        self._stored = stored
+    def __init__(self, database: Database, embedder_of: EmbedderOf, search: Search, confident: float) -> None:
+        self._database = database
         self._embedder_of = embedder_of
         self._search = search
         self._confident = confident
@@ -53,11 +47,12 @@ class GapMiner:
         then what was collected waits for the next run.
         """
         tenant, since = context.tenant, now() - timedelta(days=context.parameters["days"])
-        collected = await self._stored.collect_misses(tenant, since)
+        transact = self._database.transact
+        collected = await transact(lambda connection: collect_misses(connection, tenant, since))
         await context.report_progress(1, 3)
-        known, new = await self._stored.load_misses(tenant)
+        known, new = await self._database.run_in_reader(mining.load_misses, tenant)
         found = await self._cluster_misses(tenant, known, new)
-        returned = await self._stored.save_clusters(tenant, found, new)
+        returned = await transact(lambda connection: mining.save_clusters(connection, tenant, found, new))
         await context.report_progress(2, 3)
         resolved = await self._close_answered(tenant)
         await context.report_progress(3, 3)
@@ -114,7 +109,7 @@ class GapMiner:
 
     async def _close_answered(self, tenant: str) -> int:
         """Closes the gaps that later knowledge answers, and returns how many."""
-        known = await self._stored.list_open(tenant)
+        known = await self._database.run_in_reader(mining.list_open, tenant)
         checked, answered = {}, []
         for gap, missed in known:
             questions = list(dict.fromkeys(miss.question for miss in missed if miss.reason in BY_OUTCOME))[:ASKED_AGAIN]
@@ -127,10 +122,10 @@ class GapMiner:
             checked[gap.id] = first.revision
             if sum(one.confidence >= self._confident for one in found) >= ANSWERED_SHARE * len(found):
                 answered.append(gap.id)
-        await self._stored.close_answered(tenant, checked, answered)
+        await self._database.transact(lambda connection: mining.close_answered(connection, tenant, checked, answered))
         return len(answered)
 
 
-def build_mining_kind(mining: GapMiner) -> JobKind:
+def build_mining_kind(miner: GapMiner) -> JobKind:
     """Builds the kind of job, nightly and on demand."""
-    return JobKind("gap_mining", "知识缺口挖掘", mining.run_mining, Daily(HOUR), MiningOptions)
+    return JobKind("gap_mining", "知识缺口挖掘", miner.run_mining, Daily(HOUR), MiningOptions)

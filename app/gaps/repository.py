@@ -14,8 +14,9 @@ from app.conversations.tables import StoredTurn
 from app.db.base import now
 from app.db.engine import Database
 from app.gaps.repository_misses import build_miss
+from app.gaps.schemas import EarlierTurnOut
 from app.gaps.tables import GapEventRow, GapItemRow, GapRow
-from app.gaps.types import Counts, EarlierTurn, Gap, GapEvent, GapState, Miss, MissReason
+from app.gaps.types import Counts, Gap, GapEvent, GapState, Miss, MissReason
 from app.ids import create_id
 from app.privacy import mask_personal_data
 
@@ -90,7 +91,7 @@ class GapRepository:
             rows = await connection.execute(query.order_by(item.asked_at.desc(), item.id).limit(limit))
             return [build_miss(row) for row in rows]
 
-    async def load_earlier_turns(self, tenant: str, turns: Sequence[str]) -> dict[str, list[EarlierTurn]]:
+    async def load_earlier_turns(self, tenant: str, turns: Sequence[str]) -> dict[str, list[EarlierTurnOut]]:
         """Returns by turn what was said before it, the oldest first, masked and shortened."""
         turn, earlier = StoredTurn, aliased(StoredTurn)
         same = (earlier.tenant_id == turn.tenant_id) & (earlier.session_id == turn.session_id)
@@ -101,9 +102,11 @@ class GapRepository:
             .where(turn.tenant_id == tenant, turn.id.in_(turns))
             .order_by(turn.id, earlier.number)
         )
-        found: dict[str, list[EarlierTurn]] = {}
+        found: dict[str, list[EarlierTurnOut]] = {}
         for id, question, reply, outcome in await self._database.fetch(query):
-            found.setdefault(id, []).append(EarlierTurn(_shorten(question), _shorten(reply), outcome))
+            found.setdefault(id, []).append(
+                EarlierTurnOut(question=_shorten(question), reply=_shorten(reply), outcome=outcome)
+            )
         return found
 
     async def list_events(self, tenant: str, gap_id: str) -> list[GapEvent]:

@@ -1,16 +1,14 @@
-"""What mining reads and writes of gaps, each in one transaction."""
+"""What mining reads and writes of gaps, each function within one transaction."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy import Connection
 
 from app.db.base import now
-from app.db.engine import Database
 from app.gaps import repository as gaps
 from app.gaps import repository_drafts as drafts
 from app.gaps import repository_misses as misses
@@ -32,34 +30,8 @@ class ClusteredMisses:
     new: Sequence[Sequence[Miss]]
 
 
-class MiningRepository:
-    """A tenant's misses and gaps."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def collect_misses(self, tenant: str, since: datetime) -> int:
-        """Stores what was missed since then, and returns how many misses are new."""
-        return await self._database.transact(lambda connection: misses.collect_misses(connection, tenant, since))
-
-    async def load_misses(self, tenant: str) -> tuple[dict[str, list[Miss]], list[Miss]]:
-        """Returns the misses of existing gaps, by the gap that they count for, and the misses of no gap."""
-        return await self._database.transact(lambda connection: _load_misses(connection, tenant))
-
-    async def save_clusters(self, tenant: str, found: ClusteredMisses, new: Sequence[Miss]) -> int:
-        """Stores the gap of each miss, and returns how many closed gaps are open again."""
-        return await self._database.transact(lambda connection: _save_clusters(connection, tenant, found, new))
-
-    async def list_open(self, tenant: str) -> list[tuple[Gap, list[Miss]]]:
-        """Returns the gaps that nobody works on, with their latest questions."""
-        return await self._database.transact(lambda connection: _list_open(connection, tenant))
-
-    async def close_answered(self, tenant: str, checked: Mapping[str, int], answered: Sequence[str]) -> None:
-        """Stores the revision at which each gap was searched again, and closes those that are answered by now."""
-        await self._database.transact(lambda connection: _close_answered(connection, tenant, checked, answered))
-
-
-def _load_misses(connection: Connection, tenant: str) -> tuple[dict[str, list[Miss]], list[Miss]]:
+def load_misses(connection: Connection, tenant: str) -> tuple[dict[str, list[Miss]], list[Miss]]:
+    """Returns the misses of existing gaps, by the gap that they count for, and the misses of no gap."""
     there = {gap.id: gap.merged_into or gap.id for gap in gaps.list_latest(connection, tenant, MOST_GAPS)}
     known: dict[str, list[Miss]] = defaultdict(list)
     for miss in misses.list_of_gaps(connection, tenant, list(there), EACH):
@@ -68,7 +40,8 @@ def _load_misses(connection: Connection, tenant: str) -> tuple[dict[str, list[Mi
     return known, new
 
 
-def _save_clusters(connection: Connection, tenant: str, found: ClusteredMisses, new: Sequence[Miss]) -> int:
+def save_clusters(connection: Connection, tenant: str, found: ClusteredMisses, new: Sequence[Miss]) -> int:
+    """Stores the gap of each miss, and returns how many closed gaps are open again."""
     joining: dict[str, list[str]] = defaultdict(list)
     for miss_id, owner in found.known.items():
         joining[owner].append(miss_id)
@@ -98,7 +71,8 @@ def _choose_question(cluster: Sequence[Miss]) -> str:
     return max(counts, key=lambda question: counts[question])
 
 
-def _list_open(connection: Connection, tenant: str) -> list[tuple[Gap, list[Miss]]]:
+def list_open(connection: Connection, tenant: str) -> list[tuple[Gap, list[Miss]]]:
+    """Returns the gaps that nobody works on, with their latest questions."""
     published = drafts.list_published(connection, tenant)  # asked in vain although answered: the answer is not found
     latest = gaps.list_latest(connection, tenant, MOST_GAPS)
     waiting = [gap for gap in latest if gap.state is GapState.OPEN and gap.id not in published]
@@ -108,7 +82,8 @@ def _list_open(connection: Connection, tenant: str) -> list[tuple[Gap, list[Miss
     return [(gap, latest_misses[gap.id]) for gap in waiting]
 
 
-def _close_answered(connection: Connection, tenant: str, checked: Mapping[str, int], answered: Sequence[str]) -> None:
+def close_answered(connection: Connection, tenant: str, checked: Mapping[str, int], answered: Sequence[str]) -> None:
+    """Stores the revision at which each gap was searched again, and closes those that are answered by now."""
     gaps.mark_checked(connection, tenant, checked)
     for gap_id in answered:
         gap = gaps.lock_gap(connection, tenant, gap_id)

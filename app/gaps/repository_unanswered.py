@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,24 +13,13 @@ from app.db import outbox
 from app.db.base import match_keys
 from app.db.engine import Database, insert_into
 from app.db.outbox import PendingEvent
+from app.gaps.schemas import UnansweredOut
 from app.gaps.tables import KnowledgeGap
 from app.webhooks.events import emit_event
 
 DETECTED = "gap.detected"
 # Gap and time of turns that the knowledge base did not answer.
 Asked = Sequence[tuple[str, datetime]]
-
-
-@dataclass(frozen=True, slots=True)
-class UnansweredQuestion:
-    """A question without personal data, how it ended the last time, and how often it was asked."""
-
-    id: str
-    question: str
-    outcome: str
-    count: int
-    first_seen: datetime
-    last_seen: datetime
 
 
 class UnansweredRepository:
@@ -42,21 +30,20 @@ class UnansweredRepository:
 
     async def load_page(
         self, tenant: str, limit: int = 50, offset: int = 0, *, text: str = "", outcome: str = "", often: bool = False
-    ) -> tuple[list[UnansweredQuestion], int]:
+    ) -> tuple[list[UnansweredOut], int]:
         """Returns one page of questions, the latest or the most frequent first, and the total number. text: in the
         question.
         """
         table = KnowledgeGap
-        columns = table.question_hash, table.question, table.outcome, table.count, table.first_seen, table.last_seen
         own = table.tenant_id == tenant
         if text:
             own &= table.question.icontains(text, autoescape=True)
         if outcome:
             own &= table.outcome == outcome
         order = (table.count.desc(),) if often else ()
-        query = select(*columns).where(own).order_by(*order, table.last_seen.desc(), table.question_hash)
+        query = select(table.__table__).where(own).order_by(*order, table.last_seen.desc(), table.question_hash)
         rows, total = await self._database.fetch_page(query, offset, limit)
-        return [UnansweredQuestion(*row) for row in rows], total
+        return [UnansweredOut.model_validate({**row._mapping, "id": row.question_hash}) for row in rows], total
 
 
 def count_questions(connection: Connection, events: Sequence[PendingEvent]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from app.db.base import now
 from app.db.engine import Database
@@ -23,31 +23,12 @@ from app.privacy import find_tags, mask_personal_data
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from app.faqs.service import FaqService
+    from app.gaps.regression_cases import RegressionCases
+
 _DRAFTABLE = (GapState.OPEN, GapState.DRAFTED)
 _CLOSABLE = (*WAITING, GapState.RESOLVED)
 _CLOSED = (GapState.DISMISSED, GapState.RESOLVED, GapState.MERGED, GapState.APPROVED)
-
-
-class PublishedAnswers(Protocol):
-    """Curated answers, as `FaqService` keeps them."""
-
-    async def get(self, tenant: str, faq_id: str) -> Faq: ...
-
-    async def create(self, tenant: str, entry: FaqDraft, author: str = "", *, id: str = "") -> Faq: ...
-
-    async def change(self, tenant: str, faq_id: str, entry: FaqDraft, author: str = "") -> Faq: ...
-
-    async def delete(self, tenant: str, faq_id: str) -> bool: ...
-
-
-class RegressionCases(Protocol):
-    """The tenant's evaluation set of questions that were gaps once."""
-
-    async def add(self, tenant: str, gap_id: str, question: str, faq_id: str) -> None:
-        """Adds the test that a question is answered from an entry, in place of an earlier case of the gap."""
-
-    async def remove(self, tenant: str, gap_id: str) -> None:
-        """Takes it out, where it is there."""
 
 
 class GapReview:
@@ -59,14 +40,14 @@ class GapReview:
         workbench: GapWorkbench,
         drafting: DraftWriter,
         stored: DraftRepository,
-        published: PublishedAnswers,
+        faqs: FaqService,
         cases: RegressionCases,
     ) -> None:
         self._database = database
         self._workbench = workbench
         self._drafting = drafting
         self.stored = stored
-        self._published = published
+        self._published = faqs
         self._cases = cases
 
     async def make_draft(self, tenant: str, gap_id: str, actor: str) -> GapDraft:
@@ -91,7 +72,7 @@ class GapReview:
         customers a mask of personal data.
         """
 
-        def check(connection: Connection, gap: Gap) -> None:
+        def check(connection: Connection) -> None:
             draft = drafts.find_draft(connection, tenant, gap_id)
             if draft is None or not draft.answer.strip() or not draft.question.strip():
                 raise Conflict("草稿还没有答案，请先填写。", code="draft_is_empty", gap_id=gap_id)
@@ -115,7 +96,7 @@ class GapReview:
             await self._release_claim(tenant, gap_id, before)
             raise
 
-        def publish(connection: Connection, gap: Gap) -> None:
+        def publish(connection: Connection) -> None:
             found = drafts.find_draft(connection, tenant, gap_id)
             if found is None or replace(found, faq_id=draft.faq_id) != draft:
                 raise Conflict("草稿刚刚被改过，请看过之后再审核。", code="draft_changed", gap_id=gap_id)
@@ -150,7 +131,7 @@ class GapReview:
         if draft is not None and published:
             await self._withdraw_entry(tenant, gap_id, draft.faq_id)
 
-        def undo(connection: Connection, gap: Gap) -> None:
+        def undo(connection: Connection) -> None:
             if draft is not None and published:
                 drafts.save_draft(connection, tenant, gap_id, replace(draft, approver="", faq_id=""))
 
@@ -160,7 +141,7 @@ class GapReview:
     async def merge_gap(self, tenant: str, gap_id: str, into: str, actor: str) -> None:
         """Merges a gap into another, which its questions count for from now on. Raises NotFound, Conflict."""
 
-        def check(connection: Connection, gap: Gap) -> None:
+        def check(connection: Connection) -> None:
             target = gaps.lock_gap(connection, tenant, into)
             if target is None:
                 raise build_unknown_error(into)
@@ -178,10 +159,7 @@ class GapReview:
         two_persons = await self.stored.is_second_person_required(tenant)
 
         def work(connection: Connection) -> GapDraft:
-            gap = gaps.lock_gap(connection, tenant, gap_id)
-            if gap is None:
-                raise build_unknown_error(gap_id)
-            _require_state(gap, (GapState.IN_REVIEW,))
+            _lock_gap(connection, tenant, gap_id, (GapState.IN_REVIEW,))
             draft = drafts.find_draft(connection, tenant, gap_id)
             assert draft is not None, "what is in review has a draft"
             if two_persons and actor == draft.author:
@@ -245,10 +223,7 @@ class GapReview:
         """Stores a draft; an entry that the gap has already stays the one to be changed."""
 
         def work(connection: Connection) -> GapDraft:
-            gap = gaps.lock_gap(connection, tenant, gap_id)
-            if gap is None:
-                raise build_unknown_error(gap_id)
-            _require_state(gap, allowed)
+            _lock_gap(connection, tenant, gap_id, allowed)
             before = drafts.find_draft(connection, tenant, gap_id)
             made = replace(draft, faq_id=before.faq_id if before else "", approver="")
             drafts.save_draft(connection, tenant, gap_id, made)
@@ -264,19 +239,24 @@ class GapReview:
         allowed: Collection[GapState],
         state: GapState,
         event: GapEvent,
-        also: Callable[[Connection, Gap], None] | None = None,
+        also: Callable[[Connection], None] | None = None,
         **values: Any,
     ) -> None:
         def work(connection: Connection) -> None:
-            gap = gaps.lock_gap(connection, tenant, gap_id)
-            if gap is None:
-                raise build_unknown_error(gap_id)
-            _require_state(gap, allowed)
+            _lock_gap(connection, tenant, gap_id, allowed)
             if also is not None:
-                also(connection, gap)
+                also(connection)
             gaps.change_gap(connection, tenant, gap_id, {"state": state} | values, event)
 
         await self._database.transact(work)
+
+
+def _lock_gap(connection: Connection, tenant: str, gap_id: str, allowed: Collection[GapState]) -> None:
+    """Locks a gap until the transaction ends. Raises NotFound, and Conflict unless it is in one of these states."""
+    gap = gaps.lock_gap(connection, tenant, gap_id)
+    if gap is None:
+        raise build_unknown_error(gap_id)
+    _require_state(gap, allowed)
 
 
 def _require_state(gap: Gap, allowed: Collection[GapState]) -> None:

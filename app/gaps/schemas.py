@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, StrictBool
 
 from agents.types import Outcome
 from app.faqs.rules import MAX_QUESTION_CHARS, MAX_VARIANTS
-from app.gaps.miner import MiningOptions
-from app.gaps.types import DraftOrigin, Gap, GapDraft, GapState, MissReason
-from app.gaps.workbench import GapDetail
+from app.gaps.types import DraftOrigin, Gap, GapState, MissReason
 from app.http.fields import CLEANED
 from app.http.schemas import Page, RequestBody, ResponseBody
 from knowledge.chunking import MAX_ANSWER_CHARS
@@ -38,9 +36,10 @@ class GapOut(ResponseBody):
     updated_at: datetime
 
     @classmethod
-    def from_gap(cls, gap: Gap) -> Self:
+    def from_gap(cls, gap: Gap, **values: Any) -> Self:
+        """values: see `build_from`."""
         own = {name: getattr(gap, name) for name in ("id", "state", "question", "merged_into", "updated_at")}
-        return cls.build_from(gap.counts, **own, reasons=dict(gap.counts.reasons))
+        return cls.build_from(gap.counts, **own, **values)
 
 
 class GapPage(Page[GapOut]):
@@ -116,16 +115,11 @@ class GapDetailOut(GapOut):
     history: list[GapEventOut]
     draft: GapDraftOut | None = Field(description="草稿；还没有则为 null")
 
-    @classmethod
-    def from_detail(cls, detail: GapDetail, draft: GapDraft | None) -> Self:
-        values = GapOut.from_gap(detail.gap).model_dump()
-        questions = [
-            MissOut.build_from(miss, before=detail.before.get(miss.turn_id or "", [])) for miss in detail.misses
-        ]
-        near = [NearOut.model_validate(one) for one in detail.near]
-        history = [GapEventOut.model_validate(event) for event in detail.history]
-        written = GapDraftOut.model_validate(draft) if draft else None
-        return cls(**values, questions=questions, near=near, history=history, draft=written)
+
+class MiningOptions(RequestBody):
+    """What a run is to do."""
+
+    days: int = Field(30, ge=1, le=365, description="看最近多少天的对话")
 
 
 class MineIn(MiningOptions):
@@ -162,3 +156,21 @@ class GapPolicy(RequestBody):
     """How a tenant reviews."""
 
     two_persons: StrictBool = Field(description="写草稿的人（密钥）不能自己审核通过")
+
+
+class UnansweredOut(ResponseBody):
+    """One question, without personal data, however often it was asked."""
+
+    id: str
+    question: str
+    outcome: Outcome = Field(description="最近一次的结论类型")
+    count: int
+    first_seen: datetime
+    last_seen: datetime
+
+
+class UnansweredPage(ResponseBody):
+    """The ones that were asked last come first; `total` counts all."""
+
+    questions: list[UnansweredOut]
+    total: int

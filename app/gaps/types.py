@@ -66,15 +66,6 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierTurn:
-    """A turn before a miss, without personal data."""
-
-    question: str
-    reply: str
-    outcome: str
-
-
-@dataclass(frozen=True, slots=True)
 class Counts:
     """How often a gap was asked. customers: different conversations; week and week_before: of the last seven days, and
     of the seven before; handoffs: after how many a person was called; reasons: how often it was missed for each.

@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
 from app.errors import NotFound
 from app.gaps.miner import Search
 from app.gaps.repository import EVERYTHING, GapFilters, GapRepository
-from app.gaps.types import EarlierTurn, Gap, GapEvent, GapState, Miss
+from app.gaps.schemas import GapDetailOut, MissOut, NearOut
+from app.gaps.types import Gap, GapDraft, GapState
 
 MOST_QUESTIONS = 200
 NEAR = 3
 NEAR_CHARS = 300
-
-
-@dataclass(frozen=True, slots=True)
-class NearFragment:
-    """A fragment of the knowledge base, and how probably it answers."""
-
-    document_id: str
-    title: str
-    heading: str
-    text: str
-    probability: float
-
-
-@dataclass(frozen=True, slots=True)
-class GapDetail:
-    """A gap with all that helps to write its answer. before: by turn, what was said before."""
-
-    gap: Gap
-    misses: Sequence[Miss]
-    before: Mapping[str, Sequence[EarlierTurn]]
-    near: Sequence[NearFragment]
-    history: Sequence[GapEvent]
 
 
 class GapWorkbench:
@@ -58,21 +34,33 @@ class GapWorkbench:
             raise build_unknown_error(gap_id)
         return gap
 
-    async def load_detail(self, tenant: str, gap_id: str) -> GapDetail:
-        """Returns a gap with its questions, the nearest fragments and its history. Raises NotFound, KnowledgeError."""
+    async def load_detail(self, tenant: str, gap_id: str, draft: GapDraft | None) -> GapDetailOut:
+        """Returns a gap with its questions, what was said before each, the nearest fragments, its history and its
+        draft. Raises NotFound, KnowledgeError.
+        """
         gap = await self.get_gap(tenant, gap_id)
         misses = await self.stored.list_misses(tenant, gap_id, MOST_QUESTIONS)
         before = await self.stored.load_earlier_turns(tenant, [miss.turn_id for miss in misses if miss.turn_id])
-        near = await self.find_near(tenant, gap.question) if gap.question else []
-        return GapDetail(gap, misses, before, near, await self.stored.list_events(tenant, gap_id))
+        return GapDetailOut.from_gap(
+            gap,
+            questions=[MissOut.build_from(miss, before=before.get(miss.turn_id or "", [])) for miss in misses],
+            near=await self.find_near(tenant, gap.question) if gap.question else [],
+            history=await self.stored.list_events(tenant, gap_id),
+            draft=draft,
+        )
 
-    async def find_near(self, tenant: str, question: str) -> list[NearFragment]:
+    async def find_near(self, tenant: str, question: str) -> list[NearOut]:
         """Returns the nearest fragment of each of the nearest documents, whether it passes the gate or not."""
-        found: dict[str, NearFragment] = {}
+        found: dict[str, NearOut] = {}
         for candidate in (await self._search(tenant, question)).candidates:
             document, chunk = candidate.chunk.document, candidate.chunk
-            heading, text = " > ".join(chunk.heading_path), chunk.text[:NEAR_CHARS]
-            near = NearFragment(document.id, document.title, heading, text, candidate.probability)
+            near = NearOut(
+                document_id=document.id,
+                title=document.title,
+                heading=" > ".join(chunk.heading_path),
+                text=chunk.text[:NEAR_CHARS],
+                probability=candidate.probability,
+            )
             found.setdefault(document.id, near)
         return list(found.values())[:NEAR]
 

@@ -12,7 +12,7 @@ from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.quality.checks.types import IssueKind, IssueState, Severity
 from app.quality.repository import IssueFilters
-from app.quality.schemas import QualityCheckOut, QualityDecisionIn, QualityIssueOut, QualityIssuePage
+from app.quality.schemas import QualityDecisionIn, QualityIssueOut, QualityIssuePage
 from app.quality.service import QualityService
 
 QualityDep = Annotated[QualityService, use_part("quality")]
@@ -34,10 +34,8 @@ async def list_quality_issues(
 ) -> QualityIssuePage:
     """What the last check found, the gravest first, and when it was."""
     filters = IssueFilters(kind, severity, state, document_id)
-    found, total = await quality.load_page(tenant, filters, offset, limit)
-    counts = await quality.count_open(tenant)
-    items, check = list(map(QualityIssueOut.model_validate, found)), await quality.find_last_check(tenant)
-    last = QualityCheckOut.from_check(check) if check is not None else None
+    items, total = await quality.load_page(tenant, filters, offset, limit)
+    counts, last = await quality.count_open(tenant), await quality.find_last_check(tenant)
     return QualityIssuePage(items=items, total=total, offset=offset, limit=limit, counts=counts, last_check=last)
 
 
@@ -47,4 +45,4 @@ async def decide_quality_issue(
 ) -> QualityIssueOut:
     """Ignores a finding, or opens it again. It stays ignored in later checks, while the texts are the same."""
     author = body.author or get_caller_name(request)[:64]
-    return QualityIssueOut.model_validate(await quality.decide_issue(tenant, issue_id, body.state, body.reason, author))
+    return await quality.decide_issue(tenant, issue_id, body.state, body.reason, author)

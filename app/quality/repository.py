@@ -8,46 +8,22 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, case, delete, func, insert, or_, select, update
+from sqlalchemy.orm import aliased
 from sqlalchemy.sql import ColumnElement
 
 from app.db.base import now
-from app.db.engine import build_upsert
+from app.db.engine import Database, build_upsert
 from app.documents.tables import Document
 from app.documents.types import DocumentKind
 from app.ids import create_id
 from app.quality.checks.types import Coverage, IssueKind, IssueState, QualityIssue, Severity
+from app.quality.schemas import QualityCheckOut, QualityIssueOut
 from app.quality.tables import QualityCheckRow
 from app.quality.tables import QualityIssueRow as Table
 
 EXCERPT_CHARS = 400
 _BATCH = 200
-
-
-@dataclass(frozen=True, slots=True)
-class StoredIssue:
-    """A finding with the titles of its documents; other_* are empty where there is no second one. curated: the first is
-    a curated answer, whose title is its question.
-    """
-
-    id: str
-    kind: IssueKind
-    severity: Severity
-    document_id: str
-    title: str
-    curated: bool
-    chunk_id: str
-    other_document_id: str
-    other_title: str
-    other_chunk_id: str
-    detail: str
-    excerpts: tuple[str, ...]
-    values: tuple[str, ...]
-    state: IssueState
-    reason: str
-    decided_by: str
-    decided_at: datetime | None
-    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +36,23 @@ class IssueFilters:
     document_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LastCheck:
-    """changed: documents that are answered from and were changed after it."""
-
-    coverage: Coverage
-    checked_at: datetime
-    changed: int
+# A finding with the titles of its documents.
+_OTHER = aliased(Document)
+_ISSUES = (
+    select(
+        Table.__table__,
+        Document.title,
+        (Document.kind == DocumentKind.FAQ).label("curated"),
+        func.coalesce(_OTHER.title, "").label("other_title"),
+    )
+    .join(Document, (Document.tenant_id == Table.tenant_id) & (Document.id == Table.document_id))
+    .outerjoin(_OTHER, (_OTHER.tenant_id == Table.tenant_id) & (_OTHER.id == Table.other_document_id))
+)
+# Both documents exist and are not in the bin: without either one nobody could correct the finding.
+_CORRECTABLE = (Document.kind != DocumentKind.BINNED) & (
+    (Table.other_document_id == "") | (_OTHER.kind != DocumentKind.BINNED)
+)
+_BY_SEVERITY = case({Severity.HIGH: 0, Severity.MEDIUM: 1}, value=Table.severity, else_=2)
 
 
 def save_issues(connection: Connection, tenant: str, issues: Sequence[QualityIssue], document_id: str) -> Counter[str]:
@@ -104,54 +90,45 @@ def save_check(connection: Connection, tenant: str, coverage: Coverage, moment: 
     connection.execute(build_upsert(connection, QualityCheckRow, {"tenant_id": tenant} | values))
 
 
-def find_last_check(connection: Connection, tenant: str) -> LastCheck | None:
+def find_last_check(connection: Connection, tenant: str) -> QualityCheckOut | None:
     """Returns the last check of the whole base; None where there was none."""
-    table = QualityCheckRow
-    columns = (getattr(table, name) for name in Coverage.__dataclass_fields__)
-    row = connection.execute(select(table.checked_at, *columns).where(table.tenant_id == tenant)).first()
+    row = connection.execute(select(QualityCheckRow.__table__).where(QualityCheckRow.tenant_id == tenant)).first()
     if row is None:
         return None
-    moment, *counts = row
     since = select(func.count()).select_from(Document).where(Document.tenant_id == tenant, Document.live)
-    changed = connection.execute(since.where(Document.updated_at > moment)).scalar_one()
-    return LastCheck(Coverage(*counts), moment, changed)
+    changed = connection.execute(since.where(Document.updated_at > row.checked_at)).scalar_one()
+    return QualityCheckOut.build_from(row, changed=changed)
 
 
-def load_page(
-    connection: Connection, tenant: str, filters: IssueFilters, offset: int, limit: int
-) -> tuple[list[StoredIssue], int]:
+async def load_page(
+    database: Database, tenant: str, filters: IssueFilters, offset: int, limit: int
+) -> tuple[list[QualityIssueOut], int]:
     """Returns one page of findings, the most severe first, and the total number."""
-    where = _match_document(tenant, filters.document_id) & _match_existing()
+    query = _ISSUES.where(_match_document(tenant, filters.document_id), _CORRECTABLE)
     for column, value in ((Table.kind, filters.kind), (Table.severity, filters.severity), (Table.state, filters.state)):
         if value is not None:
-            where &= column == value
-    total = connection.execute(select(func.count()).select_from(Table).where(where)).scalar_one()
-    rank = func.instr if connection.dialect.name == "sqlite" else func.strpos
-    grave = rank("high medium low", Table.severity)
-    order = grave, Table.kind, Table.created_at.desc(), Table.id
-    rows = connection.execute(select(Table).where(where).order_by(*order).offset(offset).limit(limit)).all()
-    return _build_issues(connection, tenant, rows), total
+            query = query.where(column == value)
+    query = query.order_by(_BY_SEVERITY, Table.kind, Table.created_at.desc(), Table.id)
+    rows, total = await database.fetch_page(query, offset, limit)
+    return list(map(QualityIssueOut.build_from, rows)), total
 
 
 def count_open(connection: Connection, tenant: str) -> dict[str, int]:
     """Returns how many open findings there are of each kind."""
-    query = select(Table.kind, func.count().label("number"))
-    rows = connection.execute(
-        query.where(Table.tenant_id == tenant, Table.state == IssueState.OPEN, _match_existing()).group_by(Table.kind)
-    )
-    return {row.kind: row.number for row in rows}
+    query = _ISSUES.with_only_columns(Table.kind, func.count().label("number"), maintain_column_froms=True)
+    query = query.where(Table.tenant_id == tenant, Table.state == IssueState.OPEN, _CORRECTABLE).group_by(Table.kind)
+    return {row.kind: row.number for row in connection.execute(query)}
 
 
 def decide_issue(
     connection: Connection, tenant: str, issue_id: str, state: IssueState, reason: str, author: str
-) -> StoredIssue | None:
+) -> QualityIssueOut | None:
     """Stores a decision on a finding and returns it; None where there is none of that id."""
     one = (Table.tenant_id == tenant) & (Table.id == issue_id)
     values = {"state": state, "reason": reason, "decided_by": author, "decided_at": now()}
-    if not connection.execute(update(Table).where(one).values(**values)).rowcount:
-        return None
-    (found,) = _build_issues(connection, tenant, connection.execute(select(Table).where(one)).all())
-    return found
+    connection.execute(update(Table).where(one).values(**values))
+    row = connection.execute(_ISSUES.where(one)).first()
+    return None if row is None else QualityIssueOut.build_from(row)
 
 
 def _match_document(tenant: str, document_id: str) -> ColumnElement[bool]:
@@ -159,13 +136,6 @@ def _match_document(tenant: str, document_id: str) -> ColumnElement[bool]:
     if document_id:
         where &= or_(Table.document_id == document_id, Table.other_document_id == document_id)
     return where
-
-
-def _match_existing() -> ColumnElement[bool]:
-    """Matches findings whose documents exist and are not in the bin: without either one nobody could correct it."""
-    there = (Document.tenant_id == Table.tenant_id) & (Document.kind != DocumentKind.BINNED)
-    other = or_(Table.other_document_id == "", exists().where(there, Document.id == Table.other_document_id))
-    return exists().where(there, Document.id == Table.document_id) & other
 
 
 def _drop_deleted(connection: Connection, tenant: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -201,34 +171,3 @@ def _build_row(tenant: str, fingerprint: str, issue: QualityIssue) -> dict[str, 
         "decided_at": None,
         "created_at": now(),
     }
-
-
-def _build_issues(connection: Connection, tenant: str, rows: Sequence[Any]) -> list[StoredIssue]:
-    wanted = {row.document_id for row in rows} | {row.other_document_id for row in rows}
-    query = select(Document.id, Document.title, Document.kind)
-    query = query.where(Document.tenant_id == tenant, Document.id.in_(wanted))
-    found = {row.id: row for row in connection.execute(query)} if rows else {}
-    titles = {id: row.title for id, row in found.items()}
-    return [
-        StoredIssue(
-            row.id,
-            IssueKind(row.kind),
-            Severity(row.severity),
-            row.document_id,
-            titles.get(row.document_id, ""),
-            row.document_id in found and found[row.document_id].kind == DocumentKind.FAQ,
-            row.chunk_id,
-            row.other_document_id,
-            titles.get(row.other_document_id, ""),
-            row.other_chunk_id,
-            row.detail,
-            tuple(row.excerpts),
-            tuple(row.values),
-            IssueState(row.state),
-            row.reason,
-            row.decided_by,
-            row.decided_at,
-            row.created_at,
-        )
-        for row in rows
-    ]

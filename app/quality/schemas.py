@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from app.http.fields import CLEANED, VISIBLE
-from app.http.schemas import Page, ResponseBody
+from app.http.schemas import Page, RequestBody, ResponseBody
 from app.quality.checks.types import IssueKind, IssueState, Severity
-from app.quality.repository import LastCheck
 
 
 class QualityIssueOut(ResponseBody):
@@ -40,7 +38,7 @@ class QualityIssueOut(ResponseBody):
     created_at: datetime
 
 
-class QualityCheckOut(BaseModel):
+class QualityCheckOut(ResponseBody):
     """The last check of the whole knowledge base."""
 
     checked_at: datetime
@@ -49,10 +47,6 @@ class QualityCheckOut(BaseModel):
     answers: int = Field(description="检查了多少条问答：精选问答，和文档里的问答条目")
     searches: int = Field(description="据多少次检索判断从没被检索到的片段；检索不足 200 次、没有查时为 0")
     changed: int = Field(description="检查之后又改过的文档和精选问答有多少")
-
-    @classmethod
-    def from_check(cls, check: LastCheck) -> Self:
-        return cls(checked_at=check.checked_at, changed=check.changed, **asdict(check.coverage))
 
 
 class QualityIssuePage(Page[QualityIssueOut]):
@@ -73,10 +67,10 @@ _WITH_REASON: dict[str, Any] = {
 }
 
 
-class QualityDecisionIn(BaseModel):
+class QualityDecisionIn(RequestBody):
     """What somebody says of a finding."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra=_WITH_REASON)
+    model_config = ConfigDict(json_schema_extra=_WITH_REASON)
 
     state: IssueState = Field(description="open：待处理；ignored：已忽略")
     reason: Annotated[str, CLEANED, Field(max_length=500)] = Field("", description="为什么忽略；忽略时必填")

@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import InvalidRequest, NotFound
+from app.http.schemas import RequestBody
 from app.jobs.types import Daily, JobContext, JobKind
 from app.quality import repository, repository_facts
-from app.quality.checks.answers import list_first_wordings
 from app.quality.checks.base import QualityCheck, Steps
 from app.quality.checks.types import Coverage, IssueKind, IssueState, QualityCorpus, QualityIssue
-from app.quality.repository import IssueFilters, LastCheck, StoredIssue
+from app.quality.repository import IssueFilters
+from app.quality.schemas import QualityCheckOut, QualityIssueOut
 from knowledge.vocabulary import VocabularyKind
 
 if TYPE_CHECKING:
@@ -40,10 +41,8 @@ PIECE_SECONDS = 0.01
 MAX_ISSUES = 2000
 
 
-class QualityOptions(BaseModel):
+class QualityOptions(RequestBody):
     """What a run is to look at."""
-
-    model_config = ConfigDict(extra="forbid")
 
     document_id: str = Field("", max_length=32, description="只检查这一篇；不给则为全部")
 
@@ -71,34 +70,26 @@ class QualityService:
 
     async def load_page(
         self, tenant: str, filters: IssueFilters, offset: int, limit: int
-    ) -> tuple[list[StoredIssue], int]:
+    ) -> tuple[list[QualityIssueOut], int]:
         """Returns one page of findings, the most severe first, and the total number."""
-        return await self.load_stored_page(self._database, tenant, filters, offset, limit)
-
-    @staticmethod
-    async def load_stored_page(
-        database: Database, tenant: str, filters: IssueFilters, offset: int, limit: int
-    ) -> tuple[list[StoredIssue], int]:
-        """Returns the same without an open knowledge base."""
-        async with database.read() as connection:
-            return await connection.run_sync(repository.load_page, tenant, filters, offset, limit)
+        return await repository.load_page(self._database, tenant, filters, offset, limit)
 
     async def count_open(self, tenant: str) -> dict[str, int]:
         """Returns how many open findings there are of each kind."""
         return await self._database.run_in_reader(repository.count_open, tenant)
 
-    async def find_last_check(self, tenant: str) -> LastCheck | None:
+    async def find_last_check(self, tenant: str) -> QualityCheckOut | None:
         """Returns when the whole base was checked last, and how much of it there was; None before the first check."""
         return await self._database.run_in_reader(repository.find_last_check, tenant)
 
     async def decide_issue(
         self, tenant: str, issue_id: str, state: IssueState, reason: str, author: str
-    ) -> StoredIssue:
+    ) -> QualityIssueOut:
         """Ignores a finding for a reason, or opens it again. Raises NotFound, InvalidRequest."""
         if state is IssueState.IGNORED and not reason:
             raise InvalidRequest("忽略一个问题要写明原因", field="reason")
 
-        def work(connection: Connection) -> StoredIssue | None:
+        def work(connection: Connection) -> QualityIssueOut | None:
             return repository.decide_issue(connection, tenant, issue_id, state, reason, author)
 
         found = await self._database.transact(work)
@@ -137,19 +128,22 @@ class QualityService:
         async with self._database.read() as connection:
             documents = await connection.run_sync(repository_facts.list_documents, tenant)
             reach = await connection.run_sync(repository_facts.find_reach, tenant)
-        entries = await self._sources.list_vocabulary(tenant)
-        synonyms = (entry for entry in entries if entry.kind is VocabularyKind.SYNONYM)
+        vocabulary = await self._sources.list_vocabulary(tenant)
+        synonyms = (entry for entry in vocabulary if entry.kind is VocabularyKind.SYNONYM)
         terms = {other: entry.term for entry in synonyms for other in entry.others}
         chunks = await asyncio.to_thread(lambda: list(snapshot.walk()))
         chunks.sort(key=lambda chunk: (chunk.document.name, chunk.document.id, chunk.ordinal))
         today = now().astimezone(await self._sources.get_zone(tenant)).date()
-        asked = {chunk.entry or chunk.id: chunk for chunk in list_first_wordings(chunks)}
-        found = await self._sources.find_near(tenant, snapshot, [chunk.question or "" for chunk in asked.values()])
-        near = {
-            entry: [passage for passage in found[chunk.question or ""] if passage.document.id != chunk.document.id]
-            for entry, chunk in asked.items()
+        corpus = QualityCorpus(chunks, today, documents, terms, reach)
+        answers = corpus.list_answers()
+        found = await self._sources.find_near(tenant, snapshot, [chunk.question or "" for chunk in answers])
+        nearest = {
+            chunk.entry or chunk.id: [
+                passage for passage in found[chunk.question or ""] if passage.document.id != chunk.document.id
+            ]
+            for chunk in answers
         }
-        return QualityCorpus(chunks, today, documents, terms, reach, near)
+        return replace(corpus, nearest=nearest)
 
 
 def build_quality_kind(quality: QualityService) -> JobKind:
@@ -203,7 +197,7 @@ def _compute_coverage(corpus: QualityCorpus) -> Coverage:
     documents = {chunk.document.id for chunk in corpus.chunks if chunk.question is None}
     passages = sum(chunk.question is None for chunk in corpus.chunks)
     searches = corpus.reach.turns if corpus.reach is not None else 0
-    return Coverage(len(documents), passages, len(list_first_wordings(corpus.chunks)), searches)
+    return Coverage(len(documents), passages, len(corpus.list_answers()), searches)
 
 
 def _list_documents(issue: QualityIssue) -> tuple[str, ...]:

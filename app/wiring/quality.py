@@ -20,7 +20,8 @@ from app.jobs.types import OPEN, RunState
 from app.profiles.repository import ProfileRepository
 from app.quality.checks.registry import build_checks
 from app.quality.checks.types import IssueKind, IssueState
-from app.quality.repository import IssueFilters, StoredIssue
+from app.quality.repository import IssueFilters, load_page
+from app.quality.schemas import QualityIssueOut
 from app.quality.service import KIND, Nearest, QualityOptions, QualityService
 from app.retrieval import build_default_profile
 from app.settings import split_list
@@ -132,9 +133,11 @@ async def check_by_server(settings: Settings, tenant: str, document_id: str) -> 
         raise Conflict(f"服务没有完成这次检查：{told}", code="quality_check_failed")
 
 
-async def open_issues(settings: Settings, tenant: str, kind: IssueKind | None, document_id: str) -> list[StoredIssue]:
+async def open_issues(
+    settings: Settings, tenant: str, kind: IssueKind | None, document_id: str
+) -> list[QualityIssueOut]:
     """Lists what the last check found and nobody ignored."""
     async with open_migrated(settings.sql_url) as database:
         filters = IssueFilters(kind, None, IssueState.OPEN, document_id)
-        found, _ = await QualityService.load_stored_page(database, tenant, filters, 0, MAX_LISTED)
+        found, _ = await load_page(database, tenant, filters, 0, MAX_LISTED)
         return found

@@ -65,7 +65,8 @@ async def test_a_text_means_what_it_says_in_every_list(database: Database) -> No
             for n, text in numbered
         ),
     )
-    await keep(database, KnowledgeGap, *({"question_hash": str(n), "question": text} for n, text in numbered))
+    asked = ({"question_hash": str(n), "question": text, "outcome": "no_evidence"} for n, text in numbered)
+    await keep(database, KnowledgeGap, *asked)
     await keep(
         database, DeskSolution, *({"id": str(n), "question_hash": str(n), "answer": text} for n, text in numbered)
     )

@@ -7,7 +7,7 @@ another one says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.answering.conflicts import split_clauses
@@ -53,38 +53,29 @@ class _PassageClause:
 
 def find_answer_conflicts(corpus: QualityCorpus) -> Steps:
     """Finds the conflicts described above. An answer is checked once, however many wordings its question has."""
-    for entry in list_first_wordings(corpus.chunks):
-        yield from _find_conflict(entry, corpus.near.get(entry.entry or entry.id, ()))
+    for entry in corpus.list_answers():
+        yield from _find_conflict(entry, corpus.nearest.get(entry.entry or entry.id, ()))
 
 
-def list_first_wordings(chunks: Iterable[Chunk]) -> list[Chunk]:
-    """Returns one chunk of each answer that has a question."""
-    found: dict[str, Chunk] = {}
-    for chunk in chunks:
-        if chunk.question:
-            found.setdefault(chunk.entry or chunk.id, chunk)
-    return list(found.values())
-
-
-def _find_conflict(entry: Chunk, near: Sequence[Chunk]) -> Steps:
+def _find_conflict(entry: Chunk, nearest: Sequence[Chunk]) -> Steps:
     """Finds the first conflict of one answer."""
-    asked, passages = Statement(fold(entry.question or "")), list[_PassageClause]()
-    for chunk in near:
-        passages += _read_passage(chunk)
+    question, clauses = Statement(fold(entry.question or "")), list[_PassageClause]()
+    for chunk in nearest:
+        clauses += _read_passage(chunk)
         yield None
-    titles = frozenset(pair for chunk in near for pair in Statement(fold(chunk.document.title)).pairs)
-    for sentence in split_sentences(entry.text) if near else ():
+    titles = frozenset(pair for chunk in nearest for pair in Statement(fold(chunk.document.title)).pairs)
+    for sentence in split_sentences(entry.text) if nearest else ():
         for assertion in extract_assertions(Chunk(entry.id, entry.document, 0, sentence.text)):
             for own in split_clauses(assertion):
-                other = _find_opposed(own.statement, passages, asked, titles)
+                other = _find_opposed(own.statement, clauses, question, titles)
                 yield None
-                if other is not None and not _is_held_up(sentence.text, entry, near):
+                if other is not None and not _is_held_up(sentence.text, entry, nearest):
                     yield _build_issue(entry, other.chunk, own.statement.text, other.clause.text)
                     return
 
 
-def _is_held_up(sentence: str, entry: Chunk, near: Sequence[Chunk]) -> bool:
-    checker = SupportChecker(dict(enumerate(near, 1)), entry.question or "")
+def _is_held_up(sentence: str, entry: Chunk, nearest: Sequence[Chunk]) -> bool:
+    checker = SupportChecker(dict(enumerate(nearest, 1)), entry.question or "")
     return checker.check_sentence(sentence).support is not Support.UNSUPPORTED
 
 
@@ -98,46 +89,47 @@ def _read_passage(chunk: Chunk) -> Iterator[_PassageClause]:
 
 
 def _find_opposed(
-    own: Statement, passages: Sequence[_PassageClause], asked: Statement, titles: frozenset[str]
+    own: Statement, clauses: Sequence[_PassageClause], question: Statement, titles: frozenset[str]
 ) -> _PassageClause | None:
     """Finds the clause that says otherwise, where none of those nearest to it says the same; None without one."""
-    related = [said for said in passages if _is_of_the_same(own, said, asked)]
-    denied = [said for said in related if _is_denied(own, said, asked, titles)]
+    related = [passage for passage in clauses if _is_of_the_same(own, passage, question)]
+    denied = [passage for passage in related if _is_denied(own, passage, question, titles)]
     if denied:
-        return min(denied, key=lambda said: len(said.clause.text))
+        return min(denied, key=lambda passage: len(passage.clause.text))
     if not own.numbers.stated:
         return None
-    shared = [len(own.pairs & said.clause.pairs) for said in related]
-    near = [said for said, count in zip(related, shared, strict=True) if count >= max(SHARED, NEAREST * max(shared))]
-    if any(all(is_known(one, said.sentence.numbers.known) for one in own.numbers.stated) for said in near):
+    shared = [len(own.pairs & passage.clause.pairs) for passage in related]
+    least = max(SHARED, NEAREST * max(shared, default=0))
+    closest = [passage for passage, count in zip(related, shared, strict=True) if count >= least]
+    if any(all(is_known(one, passage.sentence.numbers.known) for one in own.numbers.stated) for passage in closest):
         return None
-    return next((said for said in near if _has_other_number(own, said, asked)), None)
+    return next((passage for passage in closest if _has_other_number(own, passage, question)), None)
 
 
-def _is_of_the_same(own: Statement, said: _PassageClause, asked: Statement) -> bool:
-    if not own.pairs & said.clause.pairs or not own.pairs & said.about:
+def _is_of_the_same(own: Statement, passage: _PassageClause, question: Statement) -> bool:
+    if not own.pairs & passage.clause.pairs or not own.pairs & passage.about:
         return False
     return (
-        own.latin | asked.latin <= said.sentence.latin
-        and _compute_share(own, said.sentence.pairs | asked.pairs) >= KNOWN
+        own.latin | question.latin <= passage.sentence.latin
+        and _compute_share(own, passage.sentence.pairs | question.pairs) >= KNOWN
     )
 
 
-def _is_denied(own: Statement, said: _PassageClause, asked: Statement, titles: frozenset[str]) -> bool:
+def _is_denied(own: Statement, passage: _PassageClause, question: Statement, titles: frozenset[str]) -> bool:
     """Whether a clause says no of what the answer says yes of, or the other way round. What titles say already is
     denied by nothing below them.
     """
-    clause = said.clause
+    clause = passage.clause
     if clause.numbers.stated or not is_contradiction(own.polarity, clause.polarity):
         return False
     shared = own.pairs & clause.pairs
-    if not clause.pairs & asked.pairs or not shared - titles or (own.numbers.stated and len(shared) < SHARED):
+    if not clause.pairs & question.pairs or not shared - titles or (own.numbers.stated and len(shared) < SHARED):
         return False
-    if _compute_share(asked, said.sentence.pairs) < KNOWN:
+    if _compute_share(question, passage.sentence.pairs) < KNOWN:
         return False
-    if _compute_likeness(own, said, asked) >= 1 - NEW and (own.polarity.negations or clause.polarity.negations):
+    if _compute_likeness(own, passage, question) >= 1 - NEW and (own.polarity.negations or clause.polarity.negations):
         return True
-    return (_is_denied_in(own, clause) or _is_denied_in(clause, own)) and _is_lead_known(own, clause, asked)
+    return (_is_denied_in(own, clause) or _is_denied_in(clause, own)) and _is_lead_known(own, clause, question)
 
 
 def _is_denied_in(one: Statement, other: Statement) -> bool:
@@ -147,26 +139,26 @@ def _is_denied_in(one: Statement, other: Statement) -> bool:
     return any(span[at : at + 2] in other.pairs for span in spans for at in range(len(span) - 1))
 
 
-def _is_lead_known(own: Statement, clause: Statement, asked: Statement) -> bool:
+def _is_lead_known(own: Statement, clause: Statement, question: Statement) -> bool:
     """Whether what a clause says before the last that both say is mostly known: conditions stand in front."""
     ordered = Statement(clause.polarity.text).ordered_pairs
     last = max((place for place, pair in enumerate(ordered) if pair in own.pairs), default=None)
-    return last is not None and 2 * sum(pair not in own.pairs | asked.pairs for pair in ordered[:last]) <= last
+    return last is not None and 2 * sum(pair not in own.pairs | question.pairs for pair in ordered[:last]) <= last
 
 
-def _has_other_number(own: Statement, said: _PassageClause, asked: Statement) -> bool:
+def _has_other_number(own: Statement, passage: _PassageClause, question: Statement) -> bool:
     """Whether the two say the same but for one number of a unit."""
-    left = [find_measure(each, own.text) for each in own.numbers.stated - said.clause.numbers.stated]
-    right = [find_measure(each, said.clause.text) for each in said.clause.numbers.stated - own.numbers.stated]
+    left = [find_measure(each, own.text) for each in own.numbers.stated - passage.clause.numbers.stated]
+    right = [find_measure(each, passage.clause.text) for each in passage.clause.numbers.stated - own.numbers.stated]
     if len(left) != 1 or len(right) != 1 or left[0] is None or right[0] is None:
         return False
-    return left[0][1] == right[0][1] and _compute_likeness(own, said, asked) >= 1 - NEW
+    return left[0][1] == right[0][1] and _compute_likeness(own, passage, question) >= 1 - NEW
 
 
-def _compute_likeness(own: Statement, said: _PassageClause, asked: Statement) -> float:
+def _compute_likeness(own: Statement, passage: _PassageClause, question: Statement) -> float:
     """Returns the share of either clause that the other one, its surroundings and the question say."""
-    known = own.pairs | asked.pairs | said.key.pairs
-    return min(_compute_share(own, said.sentence.pairs | asked.pairs), _compute_share(said.clause, known))
+    known = own.pairs | question.pairs | passage.key.pairs
+    return min(_compute_share(own, passage.sentence.pairs | question.pairs), _compute_share(passage.clause, known))
 
 
 def _compute_share(one: Statement, known: frozenset[str]) -> float:

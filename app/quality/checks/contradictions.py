@@ -16,7 +16,6 @@ from agents.verification.quantities import Quantity
 from app.quality.checks.base import Steps
 from app.quality.checks.statements import NumberStatement, extract_statements, find_subject, strip_signs
 from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
-from knowledge.types import Chunk
 
 # Of the weight of what either statement says, so much has to be said by the other one.
 SAME_WORDS = 0.17
@@ -36,7 +35,7 @@ Slots = Mapping[str, frozenset[str]]
 def find_contradictions(corpus: QualityCorpus) -> Steps:
     """Finds the contradictions described above."""
     statements: list[NumberStatement] = []
-    for step in _read_documents(corpus.chunks):
+    for step in _read_documents(corpus):
         statements += step
         yield None
     comparison = _Comparison(statements)
@@ -52,11 +51,8 @@ def find_contradictions(corpus: QualityCorpus) -> Steps:
                 yield issue
 
 
-def _read_documents(chunks: Sequence[Chunk]) -> Iterator[list[NumberStatement]]:
-    of_document: dict[str, list[Chunk]] = defaultdict(list)
-    for chunk in chunks:
-        of_document[chunk.document.id].append(chunk)
-    for document in of_document.values():
+def _read_documents(corpus: QualityCorpus) -> Iterator[list[NumberStatement]]:
+    for document in corpus.group_by_document().values():
         subject = find_subject(document[0].document.title, [chunk.text for chunk in document])
         entries: set[str] = set()
         for chunk in document:
@@ -107,7 +103,7 @@ class _Comparison:
         """Returns the finding on two statements of the same thing that nothing else in either document fits better;
         else None.
         """
-        values = _find_difference(one.said, other.said)
+        values = _find_difference(one.quantities, other.quantities)
         if values is None or not _has_same_subject(one, other):
             return None
         likeness = self._compute_likeness(one, other)
@@ -145,13 +141,13 @@ class _Comparison:
         key = id(one), document
         if key not in self._nearest:
             found = [
-                (said, rival.said == one.said)
+                (likeness, rival.quantities == one.quantities)
                 for rival in self._statements[document]
                 if _list_units(rival) & _list_units(one) and _has_same_subject(one, rival)
-                if (said := self._compute_likeness(one, rival)) is not None
+                if (likeness := self._compute_likeness(one, rival)) is not None
             ]
-            agreeing = max((said for said, same in found if same), default=-1.0)
-            self._nearest[key] = max((said for said, _ in found), default=-1.0), agreeing
+            agreeing = max((likeness for likeness, same in found if same), default=-1.0)
+            self._nearest[key] = max((likeness for likeness, _ in found), default=-1.0), agreeing
         return self._nearest[key]
 
     def _compute_likeness(self, one: NumberStatement, other: NumberStatement) -> float | None:
@@ -185,8 +181,8 @@ class _Comparison:
         known = one.subject + other.subject
         own = [word for word in dict.fromkeys(one.words) if len(word) == 1 or word not in known]
         total = sum(map(self._weigh_word, own))
-        near = "".join(right)
-        lost = sum(self._weigh_word(word) * (0.5 if set(word) & set(near) else 1) for word in dict.fromkeys(left))
+        unshared = "".join(right)
+        lost = sum(self._weigh_word(word) * (0.5 if set(word) & set(unshared) else 1) for word in dict.fromkeys(left))
         return 1 - lost / total if total else 0.0
 
     def _weigh_word(self, word: str) -> float:
@@ -221,11 +217,11 @@ def _find_slots(statements: Sequence[NumberStatement]) -> Slots:
             for word in words_there:
                 found[word] |= {other for other in words_there - {word} if _can_oppose(word, other)}
     together: dict[str, set[str]] = defaultdict(set)
-    said: dict[tuple[str, str], set[str]] = defaultdict(set)
+    words_of: dict[tuple[str, str], set[str]] = defaultdict(set)
     for one in statements:
         for unit in _list_units(one):
-            said[one.chunk.document.id, unit] |= set(one.words)
-    for words_said in said.values():
+            words_of[one.chunk.document.id, unit] |= set(one.words)
+    for words_said in words_of.values():
         for word in words_said & found.keys():
             together[word] |= found[word] & words_said
     return {word: frozenset(others) for word, others in together.items() if others}
@@ -241,7 +237,7 @@ def _can_oppose(word: str, other: str) -> bool:
 
 
 def _list_units(statement: NumberStatement) -> frozenset[str]:
-    return frozenset(unit for _, unit in statement.said)
+    return frozenset(unit for _, unit in statement.quantities)
 
 
 def _find_difference(one: frozenset[Quantity], other: frozenset[Quantity]) -> tuple[Quantity, Quantity] | None:

@@ -7,7 +7,6 @@ numbers, is a variant and no duplicate.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 from agents.verification.names import find_latin_names
@@ -29,7 +28,7 @@ ALIKE = 0.72
 def find_duplicates(corpus: QualityCorpus) -> Steps:
     """Finds the duplicates described above."""
     bodies = {
-        chunk.id: body for chunk in _list_first_wordings(corpus.chunks) if len(body := _build_body(chunk)) >= MIN_CHARS
+        chunk.id: body for chunk in reversed(corpus.list_entries()) if len(body := _build_body(chunk)) >= MIN_CHARS
     }
     chunks = {chunk.id: chunk for chunk in corpus.chunks if chunk.id in bodies}
     runs: dict[str, frozenset[str]] = {}
@@ -49,11 +48,6 @@ def find_duplicates(corpus: QualityCorpus) -> Steps:
         for run in own:
             holding[run].append(key)
         yield None
-
-
-def _list_first_wordings(chunks: Iterable[Chunk]) -> Iterable[Chunk]:
-    """Returns one chunk of each answer, the first wording of its question."""
-    return {chunk.entry or chunk.id: chunk for chunk in reversed(list(chunks))}.values()
 
 
 def _build_body(chunk: Chunk) -> str:

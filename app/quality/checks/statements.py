@@ -26,14 +26,14 @@ _VERSION = re.compile(r"(?<![\d.])v?\d+(?:\.\d+){2,}(?![\d.]*\d)")
 
 @dataclass(frozen=True, slots=True)
 class NumberStatement:
-    """A clause with numbers. said: these; words: what else it says, in order, with the clauses without numbers that
-    come before it in its sentence; names: models and foreign words; sentence, context: folded, without spaces, the
+    """A clause with numbers. quantities: these; words: what else it says, in order, with the clauses without numbers
+    that come before it in its sentence; names: models and foreign words; sentence, context: folded, without spaces, the
     context being title, headings and question; subject: what its document is about, as its passages say it.
     """
 
     chunk: Chunk
     text: str
-    said: frozenset[Quantity]
+    quantities: frozenset[Quantity]
     words: tuple[str, ...]
     names: frozenset[str]
     sentence: str
@@ -50,8 +50,8 @@ def extract_statements(chunk: Chunk, subject: str) -> Iterator[NumberStatement]:
             for clause in split_clauses(part):
                 folded = fold(clause)
                 found = find_quantities(_VERSION.sub(" ", remove_codes(folded)))
-                said = frozenset(filter(None, (find_measure(one, folded) for one in found.stated)))
-                if not said:
+                quantities = frozenset(filter(None, (find_measure(one, folded) for one in found.stated)))
+                if not quantities:
                     before.append(folded)
                     continue
                 around = " ".join((*before, folded))
@@ -60,7 +60,7 @@ def extract_statements(chunk: Chunk, subject: str) -> Iterator[NumberStatement]:
                     yield NumberStatement(
                         chunk,
                         clause.strip(),
-                        said,
+                        quantities,
                         words,
                         find_latin_names(around),
                         strip_signs(around),

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 
 from app.quality.checks.base import Steps
 from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
-from knowledge.types import Chunk
 
 # Names that programs give.
 _MEANINGLESS = re.compile(
@@ -17,10 +15,7 @@ _MEANINGLESS = re.compile(
 
 def find_untitled(corpus: QualityCorpus) -> Steps:
     """Finds titles that say nothing, of documents whose passages have no headings: nobody knows what 它 means."""
-    of_document: dict[str, list[Chunk]] = defaultdict(list)
-    for chunk in corpus.chunks:
-        of_document[chunk.document.id].append(chunk)
-    for document, chunks in of_document.items():
+    for document, chunks in corpus.group_by_document().items():
         yield None
         facts = corpus.documents.get(document)
         if facts is not None and facts.curated:

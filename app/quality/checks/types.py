@@ -58,8 +58,8 @@ class QualityIssue:
     def fingerprint(self) -> str:
         """The same for the same finding in the same texts, whatever ids these have by now."""
         texts = sorted(f"{one.document.id}\n{one.indexed_text}" for one in (self.chunk, self.other) if one is not None)
-        said = "\x00".join((self.kind, self.document_id if not texts else "", *texts, *sorted(self.values)))
-        return hashlib.sha256(said.encode()).hexdigest()
+        content = "\x00".join((self.kind, self.document_id if not texts else "", *texts, *sorted(self.values)))
+        return hashlib.sha256(content.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ class Coverage:
 @dataclass(frozen=True, slots=True)
 class QualityCorpus:
     """A knowledge base as it answers. terms: other forms of a word, each with the form to use; reach: None where too
-    little was asked to say anything; near: by the entry of an answer, the passages of other documents that are nearest
-    to its question, best first.
+    little was asked to say anything; nearest: by the entry of an answer, the passages of other documents that come
+    closest to its question, best first.
     """
 
     chunks: Sequence[Chunk]
@@ -106,4 +106,19 @@ class QualityCorpus:
     documents: Mapping[str, DocumentFacts] = field(default_factory=lambda: MappingProxyType({}))
     terms: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     reach: Reach | None = None
-    near: Mapping[str, Sequence[Chunk]] = field(default_factory=lambda: MappingProxyType({}))
+    nearest: Mapping[str, Sequence[Chunk]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def list_entries(self) -> list[Chunk]:
+        """Returns one chunk of each answer, the first wording of its question, and every other chunk."""
+        return list({chunk.entry or chunk.id: chunk for chunk in reversed(self.chunks)}.values())[::-1]
+
+    def list_answers(self) -> list[Chunk]:
+        """Returns the entries that have a question."""
+        return [chunk for chunk in self.list_entries() if chunk.question]
+
+    def group_by_document(self) -> Mapping[str, Sequence[Chunk]]:
+        """Returns the chunks of each document, by its id."""
+        found: dict[str, list[Chunk]] = {}
+        for chunk in self.chunks:
+            found.setdefault(chunk.document.id, []).append(chunk)
+        return found

@@ -7,8 +7,8 @@ from typing import Any
 from app.db.base import now
 from app.db.engine import Database
 from app.evaluation import repository
-from app.evaluation.judgement import TurnVerdict
-from app.evaluation.results import CitedDocument, TurnResult, compute_figures
+from app.evaluation.judgement import CitedDocument, TurnVerdict
+from app.evaluation.results import TurnResult, compute_figures
 from app.evaluation.types import EvaluationReport
 
 RIGHT = TurnResult(

@@ -13,7 +13,7 @@ import pytest
 
 from app.db.base import now
 from app.evaluation.schemas import EvaluationReportOut
-from app.evaluation.types import EvaluationReport, ReportedRun
+from app.evaluation.types import EvaluationReport
 from app.jobs.types import JobRun, RunState
 from app.main import create_app
 from app.settings import Settings
@@ -104,7 +104,7 @@ async def test_a_set_is_played_reported_and_compared_and_nothing_of_it_is_the_te
 def test_a_list_of_reports_says_how_far_a_run_is() -> None:
     report = EvaluationReport("r", "s", "回归", {}, {}, now(), None)
     run = JobRun("r", "evaluation", {}, RunState.RUNNING, 5, 20, None, None, None, now(), now(), None)
-    told = EvaluationReportOut.from_run(ReportedRun(report, run))
+    told = EvaluationReportOut.from_report(report, run)
     assert (told.state, told.done, told.total) == ("running", 5, 20)
 
 

@@ -27,7 +27,7 @@ def conflicts(question: str, answer: str, *passages: tuple[str, str, str]) -> li
         Chunk(f"v{number}-0", DocumentMeta(f"d{number}", f"{title}.md", title), 0, text, (title, heading))
         for number, (title, heading, text) in enumerate(passages)
     ]
-    corpus = QualityCorpus([entry, *near], TODAY, near={"q-0": near})
+    corpus = QualityCorpus([entry, *near], TODAY, nearest={"q-0": near})
     return [issue.detail for issue in find_answer_conflicts(corpus) if issue]
 
 

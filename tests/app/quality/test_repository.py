@@ -8,7 +8,8 @@ from app.db.engine import Database
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.quality import repository
 from app.quality.checks.types import IssueKind, IssueState, QualityIssue, Severity
-from app.quality.repository import IssueFilters, StoredIssue
+from app.quality.repository import IssueFilters
+from app.quality.schemas import QualityIssueOut
 from knowledge.types import Chunk, DocumentMeta
 from tests.app.documents.builders import prepared
 
@@ -30,7 +31,7 @@ async def keep(database: Database, tenant: str, *issues: QualityIssue, document:
     )
 
 
-async def decide(database: Database, tenant: str, issue: str, *said: Any) -> StoredIssue | None:
+async def decide(database: Database, tenant: str, issue: str, *said: Any) -> QualityIssueOut | None:
     return await database.transact(lambda connection: repository.decide_issue(connection, tenant, issue, *said))
 
 
@@ -44,9 +45,8 @@ async def test_findings_stay_what_they_are_while_documents_change_their_order(da
     assert await keep(database, "t", untitled, against(one, other), gone) == {"new": 2, "stayed": 0, "gone": 0}
     assert await keep(database, "other", untitled) == {"new": 1, "stayed": 0, "gone": 0}
 
-    async with database.read() as connection:
-        listed, total = await connection.run_sync(repository.load_page, "t", EVERYTHING, 0, 10)
-        counts = await connection.run_sync(repository.count_open, "t")
+    listed, total = await repository.load_page(database, "t", EVERYTHING, 0, 10)
+    counts = await database.run_in_reader(repository.count_open, "t")
     assert ([issue.severity for issue in listed], total) == ([Severity.HIGH, Severity.LOW], 2)
     assert counts == {"contradiction": 1, "untitled": 1}
     decided = IssueState.IGNORED, "多送一年", "小王"
@@ -54,13 +54,11 @@ async def test_findings_stay_what_they_are_while_documents_change_their_order(da
         assert (await decide(database, tenant, listed[0].id, *decided) is not None) is there
 
     assert await keep(database, "t", against(other, one), document="甲") == {"new": 0, "stayed": 1, "gone": 1}
-    async with database.read() as connection:
-        [now], _ = await connection.run_sync(repository.load_page, "t", IssueFilters(document_id="乙"), 0, 10)
-        assert (await connection.run_sync(repository.load_page, "other", EVERYTHING, 0, 10))[1] == 1
+    [now], _ = await repository.load_page(database, "t", IssueFilters(document_id="乙"), 0, 10)
+    assert (await repository.load_page(database, "other", EVERYTHING, 0, 10))[1] == 1
     assert (now.document_id, now.chunk_id, now.other_document_id, now.other_chunk_id) == ("乙", "乙-0", "甲", "甲-0")
-    assert (now.excerpts, now.values, now.state) == (("保修 2年", "保修 1年"), ("2年", "1年"), IssueState.IGNORED)
+    assert (now.excerpts, now.values, now.state) == (["保修 2年", "保修 1年"], ["2年", "1年"], IssueState.IGNORED)
 
     await knowledge.delete("t", "甲")
-    async with database.read() as connection:
-        assert await connection.run_sync(repository.load_page, "t", EVERYTHING, 0, 10) == ([], 0)
-        assert await connection.run_sync(repository.count_open, "t") == {}
+    assert await repository.load_page(database, "t", EVERYTHING, 0, 10) == ([], 0)
+    assert await database.run_in_reader(repository.count_open, "t") == {}

@@ -16,7 +16,7 @@ from app.desk.parts import Parts as DeskParts
 from app.documents.parts import Parts as DocumentsParts
 from app.evaluation.api import Parts as EvaluationParts
 from app.features import FEATURES, import_router
-from app.gaps.parts import Parts as GapsParts
+from app.gaps.api import Parts as GapsParts
 from app.history.api import Parts as HistoryParts
 from app.hit_test.api import Parts as HitTestParts
 from app.http.deps import Part
