@@ -32,18 +32,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="scripts/doctor.py", description="检查配置：哪里不对，怎么改")
     parser.add_argument("--json", action="store_true", help="一行一个 JSON，给程序读")
     options = parser.parse_args(arguments)
-    found = asyncio.run(_print_findings(as_json=options.json))
+    found = asyncio.run(_run_checks(as_json=options.json))
     errors, warnings = found.count(Level.ERROR), found.count(Level.WARNING)
     if not options.json:
         print(f"共 {len(found)} 项：{errors} 个错误，{warnings} 个注意")
     return 1 if errors else 0
 
 
-async def _print_findings(*, as_json: bool) -> list[Level]:
+async def _run_checks(*, as_json: bool) -> list[Level]:
+    """Prints each finding as it comes, and returns their levels."""
     try:
         settings = load_settings()
     except InvalidConfiguration as problem:
-        # a line for each setting, behind one that says that some are wrong
+        # the first line says that some settings are wrong, each further one which and why
         wrong = [report_error("配置", line, _FIX) for line in str(problem).splitlines()[1:]]
         for finding in wrong:
             _print_finding(finding, as_json=as_json)

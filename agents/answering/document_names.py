@@ -50,7 +50,9 @@ def _format_name(text: str, chunk: Chunk) -> str:
 
 
 def _extract_words(stem: str) -> str:
-    """Returns the words of a file's name, without number, date and version at either end."""
+    """Returns the words of a file's name, without number or date before them, and without number, date and version
+    behind.
+    """
     parts = [part.strip(" .") for part in _SEPARATORS.split(stem)]
     parts = [_EDITION.sub("", part) for part in parts if part]
     chinese = any(map(_HAN.search, parts))

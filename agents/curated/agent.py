@@ -19,7 +19,7 @@ from knowledge.types import Retrieval
 # Its intent, which no router names: whether there is an entry is known by looking.
 CURATED = "curated"
 # The probability from which an entry answers a question that is not worded as one of its own.
-SIMILAR = 0.85
+MIN_SIMILAR_PROBABILITY = 0.85
 # The share of a question's informative words that a document holds and an entry does not: from here they ask of two
 # different things, though both are about the same product, as 水箱容量多大 and 多少钱 of one coffee machine.
 UNSAID = 0.3
@@ -34,8 +34,12 @@ class CuratedAgent:
         self._profile = profile or TenantProfile()
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
-        """See `Agent.bid`. Several questions are looked up one by one, entries among the rest; a customer who is in
-        danger or very angry is left to the care agent, and what only a document tells to the documents.
+        """See `Agent.bid`.
+
+        Returns:
+            None for several questions, which are looked up one by one; for a customer in danger or very angry, who is
+            the care agent's; for topics to avoid; and for a question that is only like an entry, where that is not
+            likely enough or a document tells more.
         """
         question = turn.question
         match = turn.findings.curated
@@ -44,7 +48,7 @@ class CuratedAgent:
         if self._profile.is_avoided(question.utterance.complete_text):
             return None
         similar = match.stage is MatchStage.SIMILAR
-        if similar and (match.probability < SIMILAR or _is_told_by_documents(match, turn.retrieval)):
+        if similar and (match.probability < MIN_SIMILAR_PROBABILITY or _is_told_by_documents(match, turn.retrieval)):
             return None
         why = "like an entry" if similar else f"an entry has this {match.stage.value} wording"
         return Bid(CURATED, match.probability, why, Rank.CLAIMS, alone=True)

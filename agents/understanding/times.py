@@ -61,7 +61,7 @@ def parse_period(text: str, today: date) -> Period | None:
 def find_time(text: str, named: Sequence[str], today: date) -> tuple[TimeMention | None, bool]:
     """Returns the time of a folded text, and whether the text names no other time. `named`: its date entities."""
     spans = _find_spans(text, named)
-    places = _parse_places(text, spans, today)
+    places = _parse_spans(text, spans, today)
     if not places:
         return None, not spans
     unread = len(spans) - len(places)
@@ -83,7 +83,7 @@ def find_time(text: str, named: Sequence[str], today: date) -> tuple[TimeMention
 
 def find_times(text: str, named: Sequence[str], today: date) -> list[TimeMention]:
     """Returns all times of a folded text, each by itself. `named`: its date entities."""
-    return _parse_places(text, _find_spans(text, named), today)
+    return _parse_spans(text, _find_spans(text, named), today)
 
 
 def _merge_times(text: str, places: Sequence[TimeMention]) -> list[TimeMention]:
@@ -97,7 +97,7 @@ def _merge_times(text: str, places: Sequence[TimeMention]) -> list[TimeMention]:
     return merged
 
 
-def _parse_places(text: str, spans: Sequence[tuple[int, int]], today: date) -> list[TimeMention]:
+def _parse_spans(text: str, spans: Sequence[tuple[int, int]], today: date) -> list[TimeMention]:
     found = []
     for start, end in spans:
         text_part = text[start:end]

@@ -128,14 +128,14 @@ class Channel(ABC):
 
         Args:
             media: The field `media` of the message.
-            most: Maximum bytes of each.
+            most: Maximum bytes of each; a larger one is left out or refused.
 
         Returns:
             The pictures and files.
 
         Raises:
             PlatformUnavailable: It may succeed later.
-            PlatformRefused: The platform gives none.
+            PlatformRefused: It will never succeed, since the platform gives no files or one is too large.
         """
         raise PlatformRefused("the platform gives no download")
 

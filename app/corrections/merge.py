@@ -120,27 +120,28 @@ def _find_same(corrections: Sequence[ChunkCorrection], passages: Sequence[_Passa
 
 
 def _find_alike(corrections: Sequence[ChunkCorrection], passages: Sequence[_Passage]) -> list[list[_Passage]]:
-    """Returns, for each correction, the passages that contain much of what it corrects, the most similar first.
+    """Returns, for each correction, the passages about its question that contain much of what it corrects, those with
+    the most pairs of characters in common first.
 
     Every passage is cut into pairs once, and its pairs are dropped then: those of a long document take more memory than
     its text.
     """
     wanted = [_count_pairs(_fold_text(correction.original.text)) for correction in corrections]
-    having: dict[str, list[tuple[int, int]]] = {}
+    by_pair: dict[str, list[tuple[int, int]]] = {}
     for number, pairs in enumerate(wanted):
         for pair, count in pairs.items():
-            having.setdefault(pair, []).append((number, count))
-    held: list[list[tuple[int, str, _Passage]]] = [[] for _ in corrections]
+            by_pair.setdefault(pair, []).append((number, count))
+    likely: list[list[tuple[int, str, _Passage]]] = [[] for _ in corrections]
     for passage in passages if corrections else ():
         shared = Counter[int]()
         for pair, count in _count_pairs(passage.form).items():
-            for number, old in having.get(pair, ()):
+            for number, old in by_pair.get(pair, ()):
                 shared[number] += min(count, old)
         for number, common in shared.items():
             enough = common >= HELD * wanted[number].total()
             if enough and passage.is_about(corrections[number].original.question):
-                held[number].append((common, passage.key, passage))
-    return [[passage for *_, passage in sorted(into, key=lambda one: one[:2], reverse=True)] for into in held]
+                likely[number].append((common, passage.key, passage))
+    return [[passage for *_, passage in sorted(passages, key=lambda one: one[:2], reverse=True)] for passages in likely]
 
 
 def _find_fitting(

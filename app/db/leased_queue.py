@@ -117,8 +117,9 @@ class LeasedQueue:
         return match_keys(self._key_columns, keys) & self._match_worker(worker) & self.held
 
     def match_lost(self, worker: str, *, alone: bool) -> ColumnElement[bool]:
-        """Matches rows of processes that ended. alone: no process works on this database but the worker; else the
-        leases tell.
+        """Matches, among rows at work, those of processes that ended: their leases did.
+
+        alone: no process but the worker works on this database, so that rows which are not the worker's match, too.
         """
         silent: ColumnElement[bool] = is_due(self.lease, LEASE)
         return silent | ~self._match_worker(worker) if alone else silent

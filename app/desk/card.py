@@ -102,11 +102,13 @@ def _list_titles(answer: Answer | None) -> list[str]:
 
 
 def _collect_entities(texts: Sequence[str]) -> list[dict[str, str]]:
-    """Collects the entities that the texts name, each once, the latest last."""
+    """Collects the entities that the texts name, masked, each once, in the order in which they were named last."""
     found: dict[tuple[str, str], None] = {}
     for text in texts:
         for entity in read(text).mentions.certain:
-            found[entity.kind, _mask_value(entity.kind, entity.value)] = None
+            key = entity.kind, _mask_value(entity.kind, entity.value)
+            found.pop(key, None)  # a key that is set again would keep its first place
+            found[key] = None
     return [{"kind": kind, "value": value} for kind, value in found]
 
 

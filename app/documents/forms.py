@@ -19,7 +19,7 @@ from app.documents.types import Change, Incoming, Labels
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.errors import InvalidRequest
 from app.http.fields import Moment
-from app.http.forms import FORM, is_form, read_form
+from app.http.forms import read_form
 from knowledge.text import clean
 from knowledge.types import FaqColumns
 
@@ -63,9 +63,7 @@ class UploadForm:
 
 
 def open_form(request: Request) -> AbstractAsyncContextManager[FormData]:
-    """See `read_form`. Raises InvalidRequest for what says that it is no multipart form, too."""
-    if not is_form(request):
-        raise InvalidRequest(f"请用 {FORM} 上传，文件放在 files 字段里")
+    """See `read_form`."""
     return read_form(request, files=MAX_FILES, fields=MAX_FIELDS)
 
 

@@ -55,6 +55,8 @@ async def read_form(request: Request, *, files: int, fields: int) -> AsyncIterat
     files, fields: how many of each there may be. Raises InvalidRequest for what is no form or has more of them, and
     what BodyMiddleware raises.
     """
+    if not is_form(request):  # the parser would look for a boundary that is not there
+        raise InvalidRequest(f"请用 {FORM} 上传")
     parser = _WholeForm(request, files, fields)
     try:
         form = await parser.parse()

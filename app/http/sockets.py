@@ -211,7 +211,7 @@ async def _read_hello(
     host = websocket.client.host if websocket.client else None
     key, token = _read_key(websocket), websocket.headers.get("x-user-token", "")
     frame: dict[str, Any] = {}
-    if key is None and not await _open_to(container, host):
+    if key is None and not await _is_open_without_key(container, host):
         known = token and container.user_tokens.suffice
         patience = (
             asyncio.timeout(EAGER_SECONDS)
@@ -234,7 +234,7 @@ async def _read_hello(
     return Hello(principal, sender, frame, lease, key, token, unhandled=bool(frame) and frame.get("type") != "hello")
 
 
-async def _open_to(container: HttpParts, host: str | None) -> bool:
+async def _is_open_without_key(container: HttpParts, host: str | None) -> bool:
     try:
         await container.keys.authenticate(None, host)
     except AppError:

@@ -73,9 +73,7 @@ class RunQueue:
         await self._release_run(_CANCELLED, run, worker, {})
 
     async def recover_runs(self, worker: str, alone: bool) -> None:
-        """Returns the runs of processes that ended to the queue. alone: no other process works on this database, else
-        the leases tell.
-        """
+        """Returns the runs of processes that ended to the queue. alone: see `LeasedQueue.match_lost`."""
         lost = _RUN.busy.is_not(None) & _QUEUE.match_lost(worker, alone=alone)
         if await self._database.fetch_first(select(_RUN.id).where(lost).limit(1)) is None:
             return

@@ -58,7 +58,7 @@ class VersionedDocuments:
         self._kept: tuple[int, tuple[DocumentMeta, ...]] = -1, ()
 
     async def load_at(self, revision: int) -> tuple[DocumentMeta, ...]:
-        """As the index of that revision has them; of one that changed since nothing is known before it is indexed."""
+        """Returns the documents as the index of that revision has them; one that changed after it is left out."""
         kept, found = self._kept
         if kept != revision:
             mine = (Document.tenant_id == self._tenant) & (Document.revision <= revision) & Document.live

@@ -30,7 +30,7 @@ class PageLinks:
 
 
 def read_page_links(name: str, content: bytes) -> PageLinks:
-    """Reads the links of a page. Blocking and CPU bound.
+    """Reads the links of a page, its own address, and whether it lets crawlers in. Blocking and CPU bound.
 
     Raises:
         InvalidDocument: By its subclasses.

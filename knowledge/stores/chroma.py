@@ -119,8 +119,8 @@ class SharedChromaStore(ChromaStore):
             with self._lock, _map_errors("upsert"):
                 found = self._collection.get(ids=list(part), include=["metadatas"])
                 written = zip(found["ids"], found["metadatas"], strict=True)
-                newer = {chunk_id for chunk_id, metadata in written if metadata["revision"] >= revision}
-                if missing := [chunk_id for chunk_id in part if chunk_id not in newer]:
+                kept = {chunk_id for chunk_id, metadata in written if metadata["revision"] >= revision}
+                if missing := [chunk_id for chunk_id in part if chunk_id not in kept]:
                     self._collection.upsert(
                         ids=missing,
                         embeddings=np.stack([part[chunk_id] for chunk_id in missing]),

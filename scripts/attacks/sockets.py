@@ -14,6 +14,7 @@ from scripts.harness.servers import CHAT, Target
 
 PATH = "/api/v1/conversations/attack/ws?after=0"
 _TEXT, _CONTINUED, _PING, _FIN = 0x1, 0x0, 0x9, 0x80
+_MASKED = 0x80
 
 
 async def run_attack(target: Target, strangers: int = 1000, megabytes: int = 64, patience: float = 60.0) -> Report:
@@ -34,14 +35,14 @@ def build_handshake(path: str = PATH, headers: Headers = (), host: str = "127.0.
 
 
 def build_frame(kind: int, data: bytes) -> bytes:
-    """A frame of this kind, with a mask of zeros."""
+    """Builds a frame with a mask of zeros. kind: its opcode, with _FIN for the last piece of a message."""
     size = len(data)
     if size < 126:
-        head = bytes((kind, _FIN | size))
+        head = bytes((kind, _MASKED | size))
     elif size < 1 << 16:
-        head = bytes((kind, _FIN | 126)) + struct.pack("!H", size)
+        head = bytes((kind, _MASKED | 126)) + struct.pack("!H", size)
     else:
-        head = bytes((kind, _FIN | 127)) + struct.pack("!Q", size)
+        head = bytes((kind, _MASKED | 127)) + struct.pack("!Q", size)
     return head + bytes(4) + data  # clients have to mask, and zeros leave the data as it is
 
 

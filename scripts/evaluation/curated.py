@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.curated.agent import SIMILAR
+from agents.curated.agent import MIN_SIMILAR_PROBABILITY
 from agents.curated.book import MOST, SURE, WORDS, Book, Likeness, list_wordings
 from agents.curated.typical_meaning import compute_typical_meaning
 from agents.types import CuratedEntry
@@ -63,7 +63,7 @@ async def measure_curated(data: EvalSet, pairs: Path | None, embedder: Embedder)
         "entries": len(book),
         "questions": len(questions),
         "curve": _build_curve(np.array([one.probability for one in asked]), right),
-        "unlisted": round(float(np.mean([one.probability >= SIMILAR for one in bare])), 4),
+        "unlisted": round(float(np.mean([one.probability >= MIN_SIMILAR_PROBABILITY for one in bare])), 4),
         "ms": {"p50": _round_figure(np.percentile(times, 50)), "p95": _round_figure(np.percentile(times, 95))},
         "fit": _fit_head(asked, right),
     }
@@ -130,7 +130,7 @@ def _build_curve(chances: NDArray[np.floating], right: NDArray[np.bool_]) -> dic
         str(precision): _round_figure(max(np.flatnonzero(precisions >= precision) + 1, default=0) / len(ordered))
         for precision in PRECISIONS
     }
-    return {"hit@1": _round_figure(right.mean()), "at": at, "covered": covered, "threshold": SIMILAR}
+    return {"hit@1": _round_figure(right.mean()), "at": at, "covered": covered, "threshold": MIN_SIMILAR_PROBABILITY}
 
 
 def _fit_head(asked: Sequence[Asked], right: NDArray[np.bool_]) -> dict[str, float]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.curated.agent import SIMILAR
+from agents.curated.agent import MIN_SIMILAR_PROBABILITY
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from knowledge.embeddings.e5 import E5Embedder
 from knowledge.evaluation.dataset import load_set
@@ -49,7 +49,7 @@ async def test_the_shops_curated_answers_are_right_where_they_are_sure(embedding
     embedder = E5Embedder(embedding_cache)
     report = await measure_curated(load_set(ROOT / "knowledge" / "samples"), None, embedder)
     embedder.close()
-    sure = report["curve"]["at"][str(SIMILAR)]
+    sure = report["curve"]["at"][str(MIN_SIMILAR_PROBABILITY)]
     assert sure["precision"] >= 0.85 and sure["coverage"] >= 0.07
     assert report["unlisted"] <= 0.04
     assert 4 <= report["fit"]["slope"] <= 8

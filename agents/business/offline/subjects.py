@@ -113,8 +113,8 @@ def _parse_subject(name: str, entry: Mapping[str, Any], named: Iterable[str], sc
 
 
 def _find_outputs(table: str, names: Iterable[str], schema: Schema) -> Iterator[tuple[str, str]]:
-    """Yields the names of a template with their columns: of the subject's table, or of a related one (order_status,
-    product).
+    """Yields the names of a template with their columns: of the subject's table, else `order_status` for the status of
+    a related table `orders`, else a related table's plain name. Raises ValueError where none has it.
     """
     related = relations.list_related(schema, table)
     for name in names:
@@ -125,7 +125,7 @@ def _find_outputs(table: str, names: Iterable[str], schema: Schema) -> Iterator[
             if f"{relations.get_singular(other)}_{column}" == name
         ]
         short = [f"{other}.{name}" for other in related if name in schema.tables[other].columns]
-        if not (found := [*short[:1], *long] if short and short[0].startswith(f"{table}.") else [*long, *short]):
+        if not (found := [short[0]] if short and short[0].startswith(f"{table}.") else [*long, *short]):
             raise ValueError(f"没有 {name} 这一列")
         yield name, found[0]
 

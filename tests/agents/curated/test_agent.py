@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.curated.agent import CURATED, SIMILAR, CuratedAgent
+from agents.curated.agent import CURATED, MIN_SIMILAR_PROBABILITY, CuratedAgent
 from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
@@ -15,7 +15,7 @@ from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, collec
 
 ENTRY = CuratedEntry("f1", "运费由我们出。", ("退货的运费谁出",), (Button("查运费", message="运费多少"),))
 EXACT = CuratedMatch(ENTRY, ENTRY.question, MatchStage.EXACT, 0.99, revision=3)
-LIKE = replace(EXACT, stage=MatchStage.SIMILAR, probability=SIMILAR)
+LIKE = replace(EXACT, stage=MatchStage.SIMILAR, probability=MIN_SIMILAR_PROBABILITY)
 KNOWLEDGE = Route((Intent.KNOWLEDGE_QA,), Trace(Tier.RULES, Band.HIGH, "knowledge_qa"))
 
 
@@ -33,7 +33,7 @@ def served(match: CuratedMatch | None, text: str = "退货运费谁出", where: 
 
 def test_it_answers_alone_where_it_is_sure_and_leaves_the_rest_to_the_search() -> None:
     assert served(EXACT) == served(LIKE) == (CURATED,)
-    assert served(None) == served(replace(LIKE, probability=SIMILAR - 0.01)) == (Intent.KNOWLEDGE_QA,)
+    assert served(None) == served(replace(LIKE, probability=MIN_SIMILAR_PROBABILITY - 0.01)) == (Intent.KNOWLEDGE_QA,)
 
 
 def test_what_a_document_tells_and_the_entry_does_not_is_left_to_the_document() -> None:

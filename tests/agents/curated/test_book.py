@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.curated.agent import SIMILAR
+from agents.curated.agent import MIN_SIMILAR_PROBABILITY
 from agents.curated.book import MOST, SURE, Book, list_wordings
 from agents.types import Button, CuratedEntry, MatchStage
 from knowledge.types import Matrix, Vector
@@ -38,8 +38,8 @@ def test_what_is_near_and_has_no_rival_is_likely() -> None:
     shelf = book([RETURNS, FEES], AXES[[0, 1, 2]])
     near, far = shelf.find_similar("拆封的商品还能退吗", AXES[0]), shelf.find_similar("怎么开发票", AXES[3])
     assert near is not None and near.stage is MatchStage.SIMILAR and near.entry is RETURNS
-    assert SIMILAR <= near.probability <= MOST < SURE
-    assert far is None or far.probability < SIMILAR / 2
+    assert MIN_SIMILAR_PROBABILITY <= near.probability <= MOST < SURE
+    assert far is None or far.probability < MIN_SIMILAR_PROBABILITY / 2
 
 
 def test_an_entry_that_says_something_else_beside_it_makes_it_unlikely() -> None:
@@ -49,7 +49,7 @@ def test_an_entry_that_says_something_else_beside_it_makes_it_unlikely() -> None
     alone = book([RETURNS, twin], vectors).find_similar("拆封商品退吗", vector)
     beside = book([RETURNS, rival], vectors).find_similar("拆封商品退吗", vector)
     assert alone is not None and beside is not None
-    assert beside.margin < alone.margin and beside.probability < SIMILAR < alone.probability
+    assert beside.margin < alone.margin and beside.probability < MIN_SIMILAR_PROBABILITY < alone.probability
 
 
 def test_nothing_similar_is_given_for_the_opposite_another_number_or_another_model() -> None:
@@ -79,7 +79,7 @@ def test_nothing_similar_is_given_for_one_word_in_the_place_of_another() -> None
     shelf = book([CuratedEntry("d", "在设置里。", ("怎么绑定手机号",))], AXES[[0]])
     assert shelf.find_similar("怎么解绑手机号", AXES[0]) is None
     near = shelf.find_similar("手机号如何绑定", AXES[0])
-    assert near is not None and near.probability >= SIMILAR
+    assert near is not None and near.probability >= MIN_SIMILAR_PROBABILITY
 
 
 def test_an_entry_with_many_wordings_does_not_hide_another_one_that_is_as_near() -> None:

@@ -50,6 +50,13 @@ def test_the_product_is_named_where_the_question_does_not_name_it() -> None:
     )
 
 
+def test_of_several_products_the_one_named_last_counts() -> None:
+    texts = ("我的 DW-450X 装好了", "还是 DW-600A 好", "算了，我的 DW-450X", "排水管怎么接")
+    before = [row(number, text, "chitchat") for number, text in enumerate(texts[:3])] + [row(3, texts[3])]
+    subject = draft_ticket(build_card(Question(Utterance("转人工")), called(), ASKED, before, 0), 0).subject
+    assert subject == "排水管怎么接（DW-450X）"
+
+
 def test_a_danger_that_care_heard_of_is_a_matter_of_safety_and_urgent() -> None:
     request = HandoffRequest(HandoffReason.HIGH_STAKES, 1)
     new = draft_ticket(build_card(Question(Utterance("插座冒烟了，有焦味")), called(instructs=True), request, [], 1), 1)

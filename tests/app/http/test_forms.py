@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI, Request, Response
 
 from app.http.error_handlers import install_error_handlers
-from app.http.forms import read_sent_file
+from app.http.forms import read_sent_file, read_sent_upload
 
 TABLE = "问题,答案\n运费谁出,商家\n".encode("gbk")
 
@@ -24,6 +24,11 @@ def http() -> httpx.AsyncClient:
     @app.post("/")
     async def take(request: Request) -> Response:
         return Response(await read_sent_file(request))
+
+    @app.post("/named")
+    async def take_named(request: Request) -> Response:
+        name, content = await read_sent_upload(request)
+        return Response(name.encode() + content)
 
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1")
 
@@ -51,3 +56,13 @@ async def test_a_form_without_one_file_is_refused(http: httpx.AsyncClient, sent:
     answer = await http.post("/", **sent)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
     assert told in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("headers", [{}, {"Content-Type": "text/csv"}, {"Content-Type": "text/plain; boundary=b"}])
+async def test_where_a_form_is_needed_other_bodies_are_refused(
+    http: httpx.AsyncClient, headers: dict[str, str]
+) -> None:
+    answer = await http.post("/named", content=b"a,b", headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
+    assert "multipart/form-data" in answer.json()["error"]["message"]
+    assert (await http.post("/named", files={"file": ("a.csv", b"x")})).content == b"a.csvx"
