@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parse_arguments(arguments)
     try:
         write_report(_run_command(options), options.json)
-    except (KnowledgeError, OSError, subprocess.CalledProcessError) as error:
+    except (KnowledgeError, OSError, subprocess.CalledProcessError) as error:  # the last one: a size in its own process
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -53,7 +53,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 async def _run_command(options: argparse.Namespace, settings: Settings) -> int:
-    if options.command == "measure":
+    if options.command == "measure":  # the only one that needs no database
         sets = yaml.safe_load(options.file.read_text(encoding="utf-8"))
         embedder = get_embedder(settings.embedder)
         for name, topics in sets.items():

@@ -41,7 +41,7 @@ async def run_retrieval(folder: Path, questions: int, settings: Settings) -> dic
         ProgressBar(len(data.chunks), f"{data.name} 向量", "段") as embedded,
     ):
         await embedder.warm_up()
-        before = measure_memory()
+        before = measure_memory()  # with the model, so that what is added is the index
         async with build_retriever(
             data.chunks,
             embedder,
