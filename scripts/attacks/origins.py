@@ -73,7 +73,7 @@ async def _check_without_keys(target: Target, report: Report) -> None:
         await _check_refusal(
             target, report, build_head(method, path, [("Host", "localhost")]), f"{method} {path} 两个主机名"
         )
-        # which may leave out the name of the host
+        # HTTP/1.0 may come without the name of a host
         await _check_refusal(target, report, build_head(method, path, version="1.0"), f"{method} {path} HTTP/1.0")
     for host in HOSTS:
         await _check_refusal(target, report, build_handshake(STAFF, host=host), f"WebSocket 主机名 {host}")
