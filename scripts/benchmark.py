@@ -26,29 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 with a report, 1 when something could not be read, run or written."""
     options = _parse_arguments(arguments)
     try:
-        write_report(_run_command(options), options.json)
-    except (KnowledgeError, OSError, subprocess.CalledProcessError) as error:
+        write_report(options.run(options, load_settings()), options.json)
+    except (KnowledgeError, OSError, subprocess.CalledProcessError) as error:  # the last one: a size in its own process
         print(error, file=sys.stderr)
         return 1
     return 0
-
-
-def _run_command(options: argparse.Namespace) -> dict[str, Any]:
-    settings = load_settings()
-    match options.command:
-        case "retrieval":
-            return asyncio.run(retrieval.run_retrieval(options.set, options.questions, settings))
-        case "scale":
-            return scale.run_scale(
-                options.chunks, options.questions, options.store or [settings.vector_store], settings
-            )
-        case "http":
-            return http.run_http(settings, options.set, options.rounds)
-        case "ttft":
-            return http.run_ttft(settings, options.set, options.turns)
-        case "ingest":
-            return ingest.run_ingest(settings, options.set, options.rounds)
-    raise AssertionError(options.command)
 
 
 def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -57,6 +39,9 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     command = _add_command(commands, "retrieval", "一个评测集上，检索各步的耗时")
     command.add_argument("--set", type=Path, required=True, metavar="DIR", help="评测集文件夹")
     _add_number(command, "--questions", retrieval.QUESTIONS, "问几句")
+    command.set_defaults(
+        run=lambda options, settings: asyncio.run(retrieval.run_retrieval(options.set, options.questions, settings))
+    )
     command = _add_command(commands, "scale", "合成的大知识库；召回率不到 0.95 的耗时不算数")
     command.add_argument(
         "--chunks", type=parse_positive, nargs="+", required=True, metavar="N", help="片段数，可以给几个"
@@ -65,15 +50,23 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--store", choices=tuple(STORES), nargs="+", metavar="S", help="存储，可以给几个；默认是 VECTOR_STORE"
     )
     _add_number(command, "--questions", scale.QUESTIONS, "问几句")
+    command.set_defaults(
+        run=lambda options, settings: scale.run_scale(
+            options.chunks, options.questions, options.store or [settings.vector_store], settings
+        )
+    )
     command = _add_command(commands, "http", "命中缓存与不命中时每秒的请求数，旁边是空的 FastAPI 接口")
     command.add_argument("--set", type=Path, metavar="DIR", help="有 corpus.jsonl 的文件夹；不给则用示例知识库")
     _add_number(command, "--rounds", http.ROUNDS, "轮数")
+    command.set_defaults(run=lambda options, settings: http.run_http(settings, options.set, options.rounds))
     command = _add_command(commands, "ttft", "首个 token 的时间，减去大模型自己的延迟与问题的向量")
     command.add_argument("--set", type=Path, metavar="DIR", help="有 corpus.jsonl 的文件夹；不给则用示例知识库")
     _add_number(command, "--turns", http.ALONE, "问几句")
+    command.set_defaults(run=lambda options, settings: http.run_ttft(settings, options.set, options.turns))
     command = _add_command(commands, "ingest", "导入文档的速度，旁边是直接调用向量模型；以及导入期间回答慢多少")
     command.add_argument("--set", type=Path, metavar="DIR", help="有 corpus.jsonl 的文件夹；不给则用示例知识库")
     _add_number(command, "--rounds", ingest.ROUNDS, "轮数")
+    command.set_defaults(run=lambda options, settings: ingest.run_ingest(settings, options.set, options.rounds))
     options = parser.parse_args(arguments)
     check_folders(parser, options.json)
     return options

@@ -141,7 +141,7 @@ async def _stream_server(client: httpx.AsyncClient, text: str, session: str, *, 
             if line.startswith("data: "):
                 data = json.loads(line.removeprefix("data: "))
                 if token := data.get("session_token"):
-                    client.headers[SESSION_TOKEN] = token
+                    client.headers[SESSION_TOKEN] = token  # a client key has to show it from the second turn on
                 yield data["type"], data
 
 

@@ -104,6 +104,6 @@ def check_folders(parser: argparse.ArgumentParser, *paths: Path | None) -> None:
 def write_report(report: object, path: Path | None) -> None:
     """Prints a report as JSON, and writes it to a file where one is named."""
     text = json.dumps(report, ensure_ascii=False, indent=2)
-    print(text)
+    print(text)  # first, so that a file that cannot be written loses nothing
     if path:
         path.write_text(text + "\n", "utf-8")

@@ -27,23 +27,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="把 BGE 的向量模型或重排模型导出为 ONNX")
     parser.add_argument("model", help="文件夹，或模型站上的名称，如 BAAI/bge-large-zh-v1.5")
     parser.add_argument("--output", type=Path, help="写到哪个文件夹；模型是文件夹时默认写在它里面")
-    parser.add_argument("--hub", default="", help="镜像站地址，同 HF_ENDPOINT")
     options = parser.parse_args(arguments)
     if options.output is None and not Path(options.model).is_dir():
         parser.error("按名称导出时要用 --output 给出文件夹")
-    for graph in export_model(options.model, options.output or Path(options.model), options.hub):
+    for graph in export_model(options.model, options.output or Path(options.model)):
         size = sum(path.stat().st_size for path in graph.parent.glob(f"{graph.name}*"))
         print(f"{graph}（{size / 1e6:.0f} MB）")
     return 0
 
 
-def export_model(model: str, output: Path, hub: str = "") -> list[Path]:
+def export_model(model: str, output: Path) -> list[Path]:
     """Writes a graph in floats and one in 8-bit integers, with tokenizer and configuration where they are missing.
 
     Returns the two graphs. Raises ValueError where the graph computes something else, and whatever transformers raises
     of a model that is not there.
     """
-    checkpoint = Checkpoint(model, hub)
+    checkpoint = Checkpoint(model)
     from transformers import AutoConfig, AutoTokenizer
 
     output.mkdir(parents=True, exist_ok=True)

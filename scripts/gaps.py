@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import yaml
@@ -53,12 +54,11 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 async def _run_command(options: argparse.Namespace, settings: Settings) -> int:
-    if options.command == "measure":
+    if options.command == "measure":  # the only one that needs no database
         sets = yaml.safe_load(options.file.read_text(encoding="utf-8"))
-        embedder = get_embedder(settings.embedder)
-        for name, topics in sets.items():
-            print(f"{name}: {await measure_clusters(embedder, topics)}")
-        embedder.close()
+        with closing(get_embedder(settings.embedder)) as embedder:
+            for name, topics in sets.items():
+                print(f"{name}: {await measure_clusters(embedder, topics)}")
         return 0
     async with open_migrated(settings.sql_url) as database:
         return await _run_in_database(options, database)

@@ -91,6 +91,7 @@ class Writer:
                     yield f"{least:.15g}–{most:.15g}{unit}"
                 elif least is not None or most is not None:
                     yield f"≥ {least:.15g}{unit}" if most is None else f"≤ {most:.15g}{unit}"
+            # nearly every text has one of these two patterns, which would tell a reader nothing
             if member.get("pattern", VISIBLE) not in (VISIBLE, NO_NULL):
                 yield "`" + member["pattern"].replace("|", r"\|") + "`"
         if (default := schema.get("default")) not in (None, "", [], {}):

@@ -46,6 +46,7 @@ def render_files() -> dict[Path, str]:
     """What the files should hold: path from the root -> text."""
     items = list_settings()
     page, english = (ROOT.joinpath(path).read_text("utf-8") for path in (PAGE, ENGLISH_PAGE))
+    # meanings are translated by hand: what the page has is kept, and a test refuses what is UNTRANSLATED
     translations = dict(_ROW.findall(english))
     heads = ("变量 | 默认 | 取值 | 含义", "variable | default | values | meaning")
     return {

@@ -87,6 +87,7 @@ async def _run_command(options: argparse.Namespace, settings: Settings) -> int:
 async def _add_source(options: argparse.Namespace, settings: Settings, rows: SourceRepository) -> WatchedSource:
     """Adds the source that the options describe. Raises ValidationError, AppError."""
     common = {"name": options.name, "folder": options.folder, "interval_minutes": options.interval}
+    # refused here as over HTTP: the server that syncs would only tell of it later
     if "://" in options.where:
         check_url(options.where, settings.fetch_policy)
         website = WebsiteIn(url=options.where, depth=options.depth, max_pages=options.max_pages)

@@ -102,6 +102,7 @@ def _run_report(http: httpx.Client, arguments: argparse.Namespace) -> int:
 def _build_request(arguments: argparse.Namespace) -> dict[str, Any]:
     body: dict[str, Any] = {"set": arguments.set}
     if arguments.questions:
+        # spreadsheets put a mark before the first character, which utf-8-sig takes away
         rows = (json.loads(line) for line in arguments.questions.read_text("utf-8-sig").splitlines() if line.strip())
         body = {"questions": list(rows), "title": arguments.questions.stem}
     if arguments.command == "calibrate":

@@ -22,10 +22,10 @@ _IMPORT = re.compile(r'^(?:import|export)\b.*?"(\.[^"]+)"', re.MULTILINE)
 _NOTICE = "Preact and htm, marked: see /web/vendor/*.LICENSE"
 
 
-def list_modules() -> list[Path]:
-    """The widget's main module and all that it imports, in a fixed order."""
+def list_modules(entry: Path = WIDGET / "main.js") -> list[Path]:
+    """The module and all that it imports, in a fixed order."""
     found: set[Path] = set()
-    waiting = [WIDGET / "main.js"]
+    waiting = [entry.resolve()]
     while waiting:
         module = waiting.pop()
         if module not in found:

@@ -28,6 +28,7 @@ HOSTS = (
     "192.168.1.5",
     "0.0.0.0",
 )
+# What one program may read as this machine and another one as somewhere else.
 ODD_HOSTS = (
     *("", "127.0.0.1:x", "127.0.0.1@evil.example", "[::1", "[::1]evil", "localhost.", "127.0.0.1, evil.example"),
 )
@@ -51,6 +52,7 @@ FORWARDED = (
     ("Via", "1.1 proxy"),
     ("X-Real-IP", "127.0.0.1"),
 )
+# With keys these would tell strangers what there is to try.
 DOCUMENTED = ("/docs", "/openapi.json")
 OWN = ((), (("Origin", "http://127.0.0.1"), ("Sec-Fetch-Site", "same-origin")), (("Sec-Fetch-Site", "none"),))
 
@@ -71,6 +73,7 @@ async def _check_without_keys(target: Target, report: Report) -> None:
         await _check_refusal(
             target, report, build_head(method, path, [("Host", "localhost")]), f"{method} {path} 两个主机名"
         )
+        # HTTP/1.0 may come without the name of a host
         await _check_refusal(target, report, build_head(method, path, version="1.0"), f"{method} {path} HTTP/1.0")
     for host in HOSTS:
         await _check_refusal(target, report, build_handshake(STAFF, host=host), f"WebSocket 主机名 {host}")

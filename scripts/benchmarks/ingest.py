@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -13,12 +13,11 @@ from typing import Any
 
 import httpx
 
-from app.documents.files import find_files
-from app.documents.samples import FOLDER
 from app.retrieval import build_embedder_options, chunk_options
 from app.settings import Settings
-from knowledge.embeddings.base import make_readable
+from knowledge.embeddings.base import Embedder, make_readable
 from knowledge.embeddings.registry import get_embedder
+from knowledge.evaluation.dataset import load_set
 from knowledge.extraction import read_document
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.types import DocumentMeta
@@ -35,18 +34,18 @@ FILES, PARAGRAPHS, PARAGRAPH_CHARS = 3, 10, 400
 QUESTIONS = 40
 MAX_BYTES = 10_000_000
 File = tuple[str, bytes]
-Encode = Callable[[str], object]
 
 
 def run_ingest(settings: Settings, folder: Path | None, rounds: int) -> dict[str, Any]:
     """In each round, in turn: questions alone, bare encoding, an upload alone, an upload with questions beside it."""
     questions = generate_questions(folder or SAMPLES)
-    with _open_encoder(settings) as encode, run_measured_product(settings, folder) as server:
-        return asyncio.run(_measure_rounds(settings, encode, server, questions, rounds))
+    model = get_embedder(settings.embedder, None, build_embedder_options(settings))
+    with closing(model) as embedder, run_measured_product(settings, folder) as server:
+        return asyncio.run(_measure_rounds(settings, embedder, server, questions, rounds))
 
 
 async def _measure_rounds(
-    settings: Settings, encode: Encode, server: Target, questions: Iterator[str], rounds: int
+    settings: Settings, embedder: Embedder, server: Target, questions: Iterator[str], rounds: int
 ) -> dict[str, Any]:
     uploads = _generate_uploads()
     ratios, bare_rates, rates = [], [], []
@@ -56,7 +55,7 @@ async def _measure_rounds(
     await _measure_questions(server, questions, QUESTIONS)
     for _ in range(rounds):
         idle += await _measure_questions(server, questions, QUESTIONS)
-        bare = await asyncio.to_thread(_measure_encoding, settings, encode, next(uploads))
+        bare = await asyncio.to_thread(_measure_encoding, settings, embedder, next(uploads))
         rate, _ = await _measure_upload(server, next(uploads))
         bare_rates.append(bare)
         rates.append(rate)
@@ -83,14 +82,7 @@ async def _measure_rounds(
     }
 
 
-@contextmanager
-def _open_encoder(settings: Settings) -> Iterator[Encode]:
-    """The model alone: what calls its own `encode` on a text."""
-    with closing(get_embedder(settings.embedder, None, build_embedder_options(settings))) as embedder:
-        yield lambda text: embedder._encode([make_readable(text)], "passage")
-
-
-def _measure_encoding(settings: Settings, encode: Encode, files: Sequence[File]) -> float:
+def _measure_encoding(settings: Settings, embedder: Embedder, files: Sequence[File]) -> float:
     """Chunks a second, of the texts that the product would make of the files, one call after the other."""
     texts = []
     for name, content in files:
@@ -99,7 +91,7 @@ def _measure_encoding(settings: Settings, encode: Encode, files: Sequence[File])
         texts += [chunk.indexed_text for chunk in chunks]
     started = perf_counter()
     for text in texts:
-        encode(text)
+        embedder._encode([make_readable(text)], "passage")  # the model alone, without the queue before it
     return len(texts) / (perf_counter() - started)
 
 
@@ -123,7 +115,7 @@ async def _measure_questions(server: Target, questions: Iterator[str], number: i
 
 def _generate_uploads() -> Iterator[list[File]]:
     """Files of full chunks, never twice the same text, which a cache would know."""
-    text = "".join(_read_samples().split())
+    text = "".join("".join(chunk.text.split()) for chunk in load_set(SAMPLES).chunks)
     pieces = [text[start : start + PARAGRAPH_CHARS] for start in range(0, len(text) - PARAGRAPH_CHARS, PARAGRAPH_CHARS)]
     for number in count():
         files = []
@@ -132,7 +124,3 @@ def _generate_uploads() -> Iterator[list[File]]:
             parts = [f"第 {first + i} 条。{pieces[(first + i) % len(pieces)]}" for i in range(PARAGRAPHS)]
             files.append((f"规则{first}.md", (f"# 规则 {first}\n\n" + "\n\n".join(parts)).encode()))
         yield files
-
-
-def _read_samples() -> str:
-    return "".join(file.read(MAX_BYTES).decode() for file in find_files([FOLDER]) if file.name.endswith(".md"))

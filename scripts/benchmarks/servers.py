@@ -48,7 +48,7 @@ def run_measured_product(settings: Settings, corpus: Path | None = None, **envir
 
 
 def run_bare_route() -> AbstractContextManager[Target]:
-    """Runs the bare route of `bare.py`."""
+    """Runs `bare_route.py`."""
     return run_python(["-m", "scripts.benchmarks.bare_route"], ROOT)
 
 

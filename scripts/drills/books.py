@@ -38,12 +38,18 @@ async def compare_books(fleet: Fleet, ledger: Ledger) -> tuple[dict[str, int], l
     paths, keys = _count(documents, "path"), _count(messages, "client_id")
     # Each session of the load has one question, but those at the desk, whose questions have their keys in them.
     found = [
-        *_compare(ledger, {Deed.CHAT, Deed.STREAM}, lambda one: one.told in ids, lambda one: sessions[one.about]),
-        *_compare(ledger, {Deed.CUSTOMER}, lambda one: one.told in ids, lambda one: questions[f"顾客说 {one.key}"]),
-        *_compare(ledger, {Deed.TICKET}, lambda one: one.told in numbers, lambda one: subjects[one.about]),
+        *_compare(ledger, {Deed.CHAT, Deed.STREAM}, lambda one: one.answer_id in ids, lambda one: sessions[one.about]),
+        *_compare(
+            ledger, {Deed.CUSTOMER}, lambda one: one.answer_id in ids, lambda one: questions[f"顾客说 {one.key}"]
+        ),
+        *_compare(ledger, {Deed.TICKET}, lambda one: one.answer_id in numbers, lambda one: subjects[one.about]),
         *_compare(ledger, {Deed.UPLOAD}, lambda one: f"{one.about}.md" in live, lambda one: paths[f"{one.about}.md"]),
         *_compare(ledger, {Deed.CUSTOMER, Deed.STAFF}, lambda one: one.key in keys, lambda one: keys[one.key]),
-        *(f"upload {one.told} is not ready" for one in ledger.list_acknowledged(Deed.UPLOAD) if one.told not in ready),
+        *(
+            f"upload {one.answer_id} is not ready"
+            for one in ledger.list_acknowledged(Deed.UPLOAD)
+            if one.answer_id not in ready
+        ),
         *_list_gaps(messages),
     ]
     for replica in fleet.running:
@@ -84,7 +90,7 @@ def _compare(
         if entry.kind not in kinds:
             continue
         if entry.acknowledged is not None and not is_kept(entry):
-            yield f"lost: {entry.kind} {entry.about} {entry.told or entry.key}"
+            yield f"lost: {entry.kind} {entry.about} {entry.answer_id or entry.key}"
         if (times := count_rows(entry)) > 1:
             yield f"{times} times: {entry.kind} {entry.about}"
 

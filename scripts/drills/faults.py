@@ -101,8 +101,7 @@ async def fill_queue(fleet: Fleet) -> Seen:
             codes = [response.status_code for response in await asyncio.gather(*asked)]
     finally:
         fleet.llm.script = slow
-    told = {str(code): float(codes.count(code)) for code in sorted(set(codes))}
-    return {f"answered_{code}": number for code, number in told.items()}
+    return {f"answered_{code}": float(codes.count(code)) for code in sorted(set(codes))}
 
 
 # In the order in which they come.

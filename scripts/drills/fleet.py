@@ -67,8 +67,8 @@ class Fleet:
             "REDIS_URL": self.redis.url,
             "VECTOR_STORE": "chroma",
             "CHROMA_URL": self.chroma.address,
-            "EMBEDDING_CACHE": "database",
-            "TRUSTED_PROXIES": HOST,
+            "EMBEDDING_CACHE": "database",  # what one replica has embedded serves all
+            "TRUSTED_PROXIES": HOST,  # nginx, which says whose address it is
             "SAMPLES_ENABLED": "false",
             "LOG_LEVEL": "WARNING",
             "LLM_API_KEY": "drill",

@@ -65,8 +65,8 @@ class Trouble:
 
 @dataclass(slots=True)
 class DrillRequest:
-    """One request with its retries, all under one key. about: what it is known by in the database; told: the id in its
-    acknowledgement.
+    """One request with its retries, all under one key. about: what it is known by in the database; answer_id: the id in
+    its acknowledgement.
     """
 
     kind: Deed
@@ -76,7 +76,7 @@ class DrillRequest:
     # When its last attempt began.
     tried: float = 0.0
     acknowledged: float | None = None
-    told: str = ""
+    answer_id: str = ""
     troubles: list[Trouble] = field(default_factory=list)
 
     @property
@@ -110,7 +110,7 @@ class Ledger:
             entry.tried = at = self.get_time()
             wait = CUT_SECONDS
             try:
-                entry.told = await send()
+                entry.answer_id = await send()
                 entry.acknowledged = self.get_time()
                 return
             except StreamFailed as error:

@@ -89,6 +89,7 @@ class Program:
         while monotonic() < until:
             if not self.is_running:
                 raise OSError(f"{self._name} 没有启动：{self._read_log_end()}")
+            # all of them listen, while what they print differs
             with suppress(OSError):
                 _, writer = await asyncio.open_connection(HOST, self.port)
                 writer.close()

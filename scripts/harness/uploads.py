@@ -1,8 +1,7 @@
-"""Uploads that are followed until they are over."""
+"""What is sent to a server and read from it in the same way by several scripts."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
@@ -12,18 +11,6 @@ import httpx
 from scripts.harness.servers import DOCUMENTS, wait_until
 
 JOBS = "/api/v1/knowledge/jobs"
-_STEP = 0.2
-
-
-async def upload_files(client: httpx.AsyncClient, files: Sequence[tuple[str, bytes]]) -> list[dict[str, Any]]:
-    """Uploads names and contents. Returns what became of each; raises httpx.HTTPStatusError where none was taken."""
-    response = await client.post(DOCUMENTS, files=[("files", file) for file in files])
-    upload = response.raise_for_status().json()
-    while upload["job"]["finished_at"] is None:
-        await asyncio.sleep(_STEP)
-        upload = (await client.get(f"{JOBS}/{upload['job']['id']}")).raise_for_status().json()
-    reports: list[dict[str, Any]] = upload["files"]
-    return reports
 
 
 def upload_all(client: httpx.Client, files: Sequence[tuple[str, bytes]], at_once: int) -> None:

@@ -16,8 +16,8 @@ import httpx
 import pytest
 
 from scripts.harness.servers import run_product
-from scripts.harness.uploads import upload_files
 from scripts.scripted_llm import Behaviour, ScriptedLLM
+from tests.uploads import upload_files
 
 QUESTION = "路由器整机保修几年"
 FILES = [("保修.md", "# 保修\n\n路由器整机保修三年，从签收的第二天算起，凭订单号办理。".encode())]

@@ -26,7 +26,7 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with run_product(tmp_path_factory.mktemp("limits"), **SMALL) as target:
+    with run_product(tmp_path_factory.mktemp("limits"), keys=True, **SMALL) as target:
         yield target
 
 

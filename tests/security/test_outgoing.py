@@ -17,9 +17,10 @@ import yaml
 from markdown import markdown
 
 from scripts.harness.servers import CHAT, COMPLETIONS, STREAM, Target, run_product
-from scripts.harness.uploads import read_events, upload_files
+from scripts.harness.uploads import read_events
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM
 from tests.acceptance import some
+from tests.uploads import upload_files
 
 pytestmark = pytest.mark.acceptance(only=True)  # a server of its own
 

@@ -16,10 +16,10 @@ import httpx
 import pytest
 
 from scripts.harness.servers import DOCUMENTS, Target, run_product
-from scripts.harness.uploads import upload_files
 from tests.acceptance import WHOLE
 from tests.hostile_files import build_nested_forms, list_hostile_files
 from tests.processes import list_descendants, read_cpu_ticks
+from tests.uploads import upload_files
 
 MEMORY_MB = 192
 # That four workers at once may add to what the server takes, each with what Python itself takes.

@@ -29,7 +29,7 @@ NOTHING = "SELECT /*!50000 id */ FROM orders AS o"
 @asynccontextmanager
 async def running(data_dir: Path, **settings: str) -> AsyncIterator[Target]:
     """A server beside this loop, in which its model answers."""
-    server = run_product(data_dir, **settings)
+    server = run_product(data_dir, keys=True, **settings)
     target = await asyncio.to_thread(server.__enter__)
     try:
         yield target
