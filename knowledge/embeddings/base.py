@@ -268,12 +268,8 @@ class Embedder(ABC):
                 while waiting and len(begun) < AHEAD:
                     batch = waiting.popleft()
                     texts = [missing[key] for key in batch]
-                    begun.append(
-                        (
-                            batch,
-                            asyncio.create_task(self._run_in_pool(self._passages, texts, kind, self._encode_in_turn)),
-                        )
-                    )
+                    call = self._run_in_pool(self._passages, texts, kind, self._encode_in_turn)
+                    begun.append((batch, asyncio.create_task(call)))
                 batch, running = begun.popleft()
                 done = dict(zip(batch, await running, strict=True))
                 unsaved |= done

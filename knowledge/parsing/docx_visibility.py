@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 from docx.oxml.ns import nsmap
@@ -34,20 +34,8 @@ _RUNS = (qn("w:r"), f"{MATH}r")
 _PAINT = ("solidFill", "gradFill", "blipFill", "pattFill")
 
 
-@dataclass(frozen=True, slots=True)
-class _Ink:
-    """What a style or a run says about how its text looks; None where it says nothing."""
-
-    vanish: bool | None = None
-    colour: str | None = None
-    size: int | None = None
-    width: int | None = None
-    clear: bool | None = None
-
-    def override_with(self, nearer: _Ink) -> _Ink:
-        """Returns the look with the properties of a nearer style in place of these."""
-        stated = {field.name: value for field in fields(nearer) if (value := getattr(nearer, field.name)) is not None}
-        return replace(self, **stated)
+# What a style or a run says about how its text looks; what it says nothing about is not there.
+_Ink = dict[str, Any]
 
 
 class Visibility:
@@ -73,14 +61,16 @@ class Visibility:
             return True
         paragraph = next((parent for parent in run.iterancestors() if parent.tag == qn("w:p")), None)
         properties = run.find(qn("w:rPr"))
-        ink = self._basic.override_with(self._get_paragraph_ink(paragraph))
+        ink = self._basic | self._get_paragraph_ink(paragraph)
         if properties is not None:
             if (style := read_value(properties, "w:rStyle")) is not None:
-                ink = ink.override_with(self._get_style_ink(style))
-            ink = ink.override_with(_read_ink(properties))
-        if ink.vanish or ink.clear or (ink.size or _READABLE) < _READABLE or (ink.width or 100) < _NARROWEST:
+                ink |= self._get_style_ink(style)
+            ink |= _read_ink(properties)
+        small = (ink.get("size") or _READABLE) < _READABLE or (ink.get("width") or 100) < _NARROWEST
+        if small or ink.get("vanish") or ink.get("clear"):
             return False
-        colour = BLACK if ink.colour in (None, "auto") else read_colour(ink.colour or "")[0]
+        written = ink.get("colour", "auto")
+        colour = BLACK if written == "auto" else read_colour(written)[0]
         return colour == BLACK or not is_indistinct(colour, self._find_background(run, properties, paragraph))
 
     def is_off_page(self, paragraph: Any) -> bool:
@@ -97,9 +87,9 @@ class Visibility:
 
     def _get_style_ink(self, identifier: str) -> _Ink:
         if identifier not in self._inks:
-            ink = _Ink()
+            ink: _Ink = {}
             for style in reversed(list(list_base_styles(self._styles, identifier))):
-                ink = ink.override_with(_read_ink(style.element.find(qn("w:rPr"))))
+                ink |= _read_ink(style.element.find(qn("w:rPr")))
             self._inks[identifier] = ink
         return self._inks[identifier]
 
@@ -156,16 +146,17 @@ class _Shading:
 def _read_ink(properties: Any) -> _Ink:
     """Reads the look from run properties."""
     if properties is None:
-        return _Ink()
+        return {}
     size, width = read_value(properties, "w:sz"), read_value(properties, "w:w")
     fill = properties.find(f"{_W14}textFill")
-    return _Ink(
-        vanish=read_switch(properties, "w:vanish"),
-        colour=read_value(properties, "w:color"),
-        size=None if size is None else parse_integer(size, 24),
-        width=None if width is None else parse_integer(width.rstrip("%"), 100),
-        clear=None if fill is None else fill.find(f"{_W14}noFill") is not None,
-    )
+    ink = {
+        "vanish": read_switch(properties, "w:vanish"),
+        "colour": read_value(properties, "w:color"),
+        "size": None if size is None else parse_integer(size, 24),
+        "width": None if width is None else parse_integer(width.rstrip("%"), 100),
+        "clear": None if fill is None else fill.find(f"{_W14}noFill") is not None,
+    }
+    return {name: value for name, value in ink.items() if value is not None}
 
 
 def _read_box_colour(content: Any) -> Colour | None:

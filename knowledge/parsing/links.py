@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from knowledge.errors import BrokenDocument, KnowledgeError
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 # Of a page; more are not looked at.
 MAX_LINKS = 2000
@@ -67,8 +67,8 @@ def _collect_links(tree: LexborHTMLParser) -> PageLinks:
     )
 
 
-def _split_words(node: object) -> list[str]:
-    return (getattr(node, "attributes").get("content") or "").lower().split(",")  # noqa: B009
+def _split_words(node: LexborNode) -> list[str]:
+    return (node.attributes.get("content") or "").lower().split(",")
 
 
 def _read_attribute(tree: LexborHTMLParser, selector: str) -> str:

@@ -33,13 +33,13 @@ class MarkdownParser(Parser):
         front = _FRONT_MATTER.match(text) or _TOML_MATTER.match(text)
         if front and _FIELD.match(front.group(1) or ""):
             text = text[front.end() :]
-            notices = {
+            fields = {
                 found[1].lower(): found[2] or found[3] or found[4] or "" for found in _VALUE.finditer(front.group(1))
             }
-            yield Title(notices.get("title", ""))
-            version = notices.get("product_version") or notices.get("version", "")
-            days = (read_day(notices[key]) for key in _DATED if key in notices)
-            yield FrontMatter(notices.get("product", ""), version, next(filter(None, days), ""))
+            yield Title(fields.get("title", ""))
+            version = fields.get("product_version") or fields.get("version", "")
+            days = (read_day(fields[key]) for key in _DATED if key in fields)
+            yield FrontMatter(fields.get("product", ""), version, next(filter(None, days), ""))
         components = PurePath(source.name).suffix.lower() == ".mdx" or mdx.is_mdx(text)
         if components:
             text = mdx.convert_to_markdown(text)

@@ -12,40 +12,29 @@ _PAGES_SHOWN = 20
 
 
 class OmittedPart(StrEnum):
-    """Parts of a file, by the names that people have for them."""
+    """Parts of a file, by the names that people have for them. why: the reason why they are left out."""
 
-    HEADER = "页眉"
-    FOOTER = "页脚"
-    RUNNING = "页眉页脚"
-    PAGE_NUMBER = "页码"
-    CONTENTS = "目录"
-    NAVIGATION = "导航和页脚"
-    COMMENT = "批注"
-    DELETED = "修订中删除的文字"
-    PRONUNCIATION = "注音"
-    CHART = "图表和 SmartArt"
-    EMBEDDED = "嵌入的对象"
-    NOTES = "演讲者备注"
-    HIDDEN_SLIDE = "隐藏的幻灯片"
-    MASTER = "母版上的文字"
+    why: str
 
+    def __new__(cls, name: str, why: str) -> OmittedPart:
+        part = str.__new__(cls, name)
+        part._value_, part.why = name, why
+        return part
 
-_WHY = {
-    OmittedPart.HEADER: "每页重复，不是正文",
-    OmittedPart.FOOTER: "每页重复，不是正文",
-    OmittedPart.RUNNING: "每页重复，不是正文",
-    OmittedPart.PAGE_NUMBER: "不是正文",
-    OmittedPart.CONTENTS: "与正文的标题重复",
-    OmittedPart.NAVIGATION: "不是正文",
-    OmittedPart.COMMENT: "是审阅意见，不是正文",
-    OmittedPart.DELETED: "已被删除，等待接受修订",
-    OmittedPart.PRONUNCIATION: "只标读音",
-    OmittedPart.CHART: "是图形，无法按文字读取",
-    OmittedPart.EMBEDDED: "是图形或其他程序的内容，无法读取",
-    OmittedPart.NOTES: "只给演讲者看",
-    OmittedPart.HIDDEN_SLIDE: "放映时不显示",
-    OmittedPart.MASTER: "每页重复，不是正文",
-}
+    HEADER = "页眉", "每页重复，不是正文"
+    FOOTER = "页脚", "每页重复，不是正文"
+    RUNNING = "页眉页脚", "每页重复，不是正文"
+    PAGE_NUMBER = "页码", "不是正文"
+    CONTENTS = "目录", "与正文的标题重复"
+    NAVIGATION = "导航和页脚", "不是正文"
+    COMMENT = "批注", "是审阅意见，不是正文"
+    DELETED = "修订中删除的文字", "已被删除，等待接受修订"
+    PRONUNCIATION = "注音", "只标读音"
+    CHART = "图表和 SmartArt", "是图形，无法按文字读取"
+    EMBEDDED = "嵌入的对象", "是图形或其他程序的内容，无法读取"
+    NOTES = "演讲者备注", "只给演讲者看"
+    HIDDEN_SLIDE = "隐藏的幻灯片", "放映时不显示"
+    MASTER = "母版上的文字", "每页重复，不是正文"
 
 
 class Omissions:
@@ -78,7 +67,7 @@ class Omissions:
             pages = tuple(sorted(self._pages[part]))
             where = f"（第 {format_pages(pages)} 页）" if pages else ""
             many = f"，共 {characters} 字" if characters else ""
-            message = f"{part}没有入库{where}：{_WHY[part]}{many}"
+            message = f"{part}没有入库{where}：{part.why}{many}"
             yield Notice(NoticeCode.LEFT_OUT, message, pages, part, characters)
 
 

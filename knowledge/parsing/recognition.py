@@ -55,9 +55,9 @@ class Recogniser(Protocol):
         ...
 
 
-def compute_scale(width: float, height: float, most: float = LONGEST_SIDE) -> float:
-    """Returns the factor that makes the longer side of a picture `most`."""
-    return most / max(width, height, 1)
+def compute_scale(width: float, height: float) -> float:
+    """Returns the factor that makes the longer side of a picture `LONGEST_SIDE`."""
+    return LONGEST_SIDE / max(width, height, 1)
 
 
 def build_lines(texts: Iterable[RecognisedText], page: int, scale: float = 1.0) -> list[PageLine]:

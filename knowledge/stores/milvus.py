@@ -109,17 +109,11 @@ class MilvusTable:
 
     def find_existing(self, revision: int, chunk_ids: Collection[str]) -> Iterator[str]:
         """Yields those of these ids that belong to a revision."""
-        found = self._query_items(
-            self._name, f"{_filter_by_revision(revision)} and chunk in {_list_names(chunk_ids)}", rows.ID
-        )
-        return map(rows.read_chunk_id, found)
+        return self._find_chunk_ids(revision, f"chunk in {_list_names(chunk_ids)}")
 
     def list_ids_of_documents(self, revision: int, document_ids: Collection[str]) -> Iterator[str]:
         """Yields the ids of the chunks that these documents have in a revision."""
-        found = self._query_items(
-            self._name, f"{_filter_by_revision(revision)} and document in {_list_names(document_ids)}", rows.ID
-        )
-        return map(rows.read_chunk_id, found)
+        return self._find_chunk_ids(revision, f"document in {_list_names(document_ids)}")
 
     def walk_chunks(self, revision: int, within: Collection[int] | None = None) -> Iterator[Chunk]:
         """Yields the chunks of a revision, in these buckets only where given; a chunk with two rows twice."""
@@ -214,6 +208,10 @@ class MilvusTable:
         """Returns this tenant's rows that match; for the few of one change or question."""
         with map_errors("query"):
             return list(self._client.query(name, filter=f"{self._mine} and {narrowed}", output_fields=fields))
+
+    def _find_chunk_ids(self, revision: int, narrowed: str) -> Iterator[str]:
+        found = self._query_items(self._name, f"{_filter_by_revision(revision)} and {narrowed}", rows.ID)
+        return map(rows.read_chunk_id, found)
 
     def _walk_items(self, name: str, narrowed: str, fields: list[str]) -> Iterator[dict[str, Any]]:
         """Yields all of this tenant's rows that match, page by page.

@@ -104,11 +104,9 @@ class RemoteSnapshot:
         return frozenset(self._of.table.find_existing(self.revision, chunk_ids)) if chunk_ids else frozenset()
 
     def list_ids_of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
-        return (
-            frozenset(self._of.table.list_ids_of_documents(self.revision, document_ids))
-            if document_ids
-            else frozenset()
-        )
+        if not document_ids:
+            return frozenset()
+        return frozenset(self._of.table.list_ids_of_documents(self.revision, document_ids))
 
     def get_chunk(self, chunk_id: str) -> Chunk:
         return self.rows.get_rows([chunk_id])[0].chunk

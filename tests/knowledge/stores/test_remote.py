@@ -233,7 +233,7 @@ async def test_terms_that_are_lost_are_told_and_written_at_the_next_start(file: 
     await base.apply(chunks(*TEXTS))
     index = base.index
     assert isinstance(index, RemoteIndex)
-    index.table._client.delete(index.table._terms, filter=index.table._mine)  # type: ignore[attr-defined]
+    index.table._client.delete(index.table._terms, filter=index.table._mine)
     with pytest.raises(IndexUnavailable, match="restart"):
         await base.apply(removed=["c0"])
     await base.close()
