@@ -94,11 +94,9 @@ def _read_ago(match: re.Match[str], today: date) -> Period:
 def find_exact_day(text: str, today: date) -> date | None:
     """Returns the day of 三天前 and 两周前; None for a month, which is too long to mean one day."""
     match = _AGO.fullmatch(text)
-    return (
-        None
-        if match is None or match["unit"] in _MONTHS
-        else _go_back(today, int(parse_amount(match["n"])), match["unit"])
-    )
+    if match is None or match["unit"] in _MONTHS:
+        return None
+    return _go_back(today, int(parse_amount(match["n"])), match["unit"])
 
 
 def _read_recent(match: re.Match[str], today: date) -> Period:
