@@ -31,11 +31,8 @@ class EscalationAgent:
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`; who only speaks of staff asks about them."""
         if turn.is_decided_by_rules or turn.is_named_by_model:
-            return (
-                Bid(Intent.HUMAN_REQUEST, SURE, "asks for a person", Rank.URGENT)
-                if turn.is_routed_to(Intent.HUMAN_REQUEST)
-                else None
-            )
+            routed = turn.is_routed_to(Intent.HUMAN_REQUEST)
+            return Bid(Intent.HUMAN_REQUEST, SURE, "asks for a person", Rank.URGENT) if routed else None
         if turn.is_forced(Intent.HUMAN_REQUEST) and turn.get_score(Intent.HUMAN_REQUEST) >= MENTIONED:
             return Bid(Intent.HUMAN_REQUEST, SURE, "names one, and is like a request", Rank.URGENT)
         return Bid(Intent.HUMAN_REQUEST, turn.compute_claim(Intent.HUMAN_REQUEST), "is like a request", Rank.URGENT)

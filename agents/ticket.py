@@ -131,11 +131,9 @@ class TicketAgent:
 
     async def _handle_wish(self, question: Question, wish: Wish, found: Sequence[CustomerTicket]) -> Answer:
         """Serves a wish about existing tickets: the one that is named, or the only one that is not done."""
-        meant = (
-            found
-            if question.utterance.reading.ticket_number
-            else [ticket for ticket in found if ticket.state not in DONE]
-        )
+        meant = list(found)
+        if not question.utterance.reading.ticket_number:
+            meant = [ticket for ticket in found if ticket.state not in DONE]
         replies = self._build_replies(question)
         if not meant:
             return self._list_tickets(question, found)

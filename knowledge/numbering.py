@@ -6,6 +6,7 @@ import re
 
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _TENS = {"十": 10, "百": 100, "千": 1000}
+_MYRIADS = {"万": 10**4, "亿": 10**8}
 _NUMBER = rf"\d{{1,4}}|[{''.join((*_DIGITS, *_TENS))}]{{1,9}}"
 _PART = re.compile(rf"第\s?({_NUMBER})\s?([编章节条款项])")
 _ENGLISH = re.compile(r"(?<![a-z])art(?:icle|\.)\s?(\d{1,4})(?![\d.]*\d)")
@@ -28,16 +29,20 @@ def find_article_number(text: str) -> str:
 
 
 def parse_number(number: str) -> int:
-    """Returns the value of a number in digits, or written as 一百二十 or 二〇二四."""
+    """Returns the value of a number in digits, or written as 一百二十, 三亿五千万 or 二〇二四."""
     if number.isdecimal():
         return int(number)
-    if not set(number) & set(_TENS):
+    if not set(number) & {*_TENS, *_MYRIADS}:
         return int("".join(str(_DIGITS[digit]) for digit in number))
-    total = digit = 0
+    total = section = digit = 0
     for character in number:
         if character in _TENS:
-            total += (digit or 1) * _TENS[character]
-            digit = 0
+            section, digit = section + (digit or 1) * _TENS[character], 0
+        elif character in _MYRIADS:
+            # 亿 counts all that stands before it, 万 what stands between the two.
+            counted = total + section + digit if character == "亿" else section + digit
+            total = (total if character == "万" else 0) + (counted or 1) * _MYRIADS[character]
+            section = digit = 0
         else:
             digit = _DIGITS[character]
-    return total + digit
+    return total + section + digit

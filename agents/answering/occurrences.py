@@ -82,9 +82,8 @@ def write_season(mentions: Sequence[DateMention], quoted: Sequence[str], phrases
     holding, count = find_seasons(quoted, mentions[0].first, mentions[0].last)
     if count < 2 or len(holding) != 1:
         return None
-    name = (
-        phrases.format_days(mentions[0].first)[0]
-        if mentions[0].is_single_day
-        else phrases.say("month", month=str(mentions[0].first.month))
-    )
+    (mention,) = mentions
+    name = phrases.say("month", month=str(mention.first.month))
+    if mention.is_single_day:
+        name = phrases.format_days(mention.first)[0]
     return phrases.say("season", day=name, range=holding[0])

@@ -36,12 +36,8 @@ def fill_template(template: str, value: Callable[[str, str], str]) -> str:
     """
 
     def fill_part(match: re.Match[str]) -> str:
-        places = list(_PLACE.finditer(match.group(1)))
-        return (
-            match.group(1)
-            if all(value(placeholder["name"], placeholder["form"] or "") for placeholder in places)
-            else ""
-        )
+        is_full = all(value(place["name"], place["form"] or "") for place in _PLACE.finditer(match[1]))
+        return match[1] if is_full else ""
 
     return _PLACE.sub(lambda match: value(match["name"], match["form"] or ""), _OPTIONAL.sub(fill_part, template))
 

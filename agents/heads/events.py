@@ -37,11 +37,9 @@ class JudgedTexts:
         for a text that was not embedded.
         """
         vector = self.vectors.get(text)
-        return (
-            {}
-            if vector is None
-            else dict(zip(_load_examples()[head], self.heads[head].compute_scores(vector), strict=True))
-        )
+        if vector is None:
+            return {}
+        return dict(zip(_load_examples()[head], self.heads[head].compute_scores(vector), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,8 +148,6 @@ def _split_long(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _strip_span(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    part = text[start:end]
+    first = end - len(part.lstrip())
+    return first, first + len(part.strip())

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2}
-_UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
+from knowledge.numbering import parse_number
+
+_SCALES = {"百": 100, "千": 1000, "万": 10_000}
+_DIGITS = re.compile("[零一二两三四五六七八九]+")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?[万千百]?|[零一二两三四五六七八九十百千万]+")
 _COMPARISONS = (
     (re.compile(r"不低于|不少于|至少|满|以上|起"), ">="),
@@ -29,14 +31,7 @@ def parse_amount(text: str) -> str:
 def _parse_number(number: str) -> str:
     """Returns the digits of a number in either script: 1,200 -> 1200, 1.5万 -> 15000, 两百五十 -> 250."""
     if number[0].isdigit():
-        scale = _UNITS.get(number[-1], 1)
+        scale = _SCALES.get(number[-1], 1)
         return f"{(Decimal(number.rstrip('万千百').replace(',', '')) * scale).normalize():f}"
-    total = section = digit = 0
-    for character in number:
-        if (unit := _UNITS.get(character)) is None:
-            digit = _DIGITS[character]
-        elif unit == _UNITS["万"]:
-            total, section, digit = total + (section + digit) * unit, 0, 0
-        else:
-            section, digit = section + (digit or 1) * unit, 0
-    return str(total + section + digit)
+    # Two digits side by side are a guess, 两三天, of which the last counts.
+    return str(parse_number(number[-1] if _DIGITS.fullmatch(number) else number))

@@ -37,21 +37,6 @@ _HALF = re.compile(rf"(?P<year>{YEAR})?(?P<half>[上下])半年")
 _YEAR = re.compile(rf"(?P<year>{YEAR})(?P<part>年?[初底]|今天|这一?天|的?(?:最后|第)一天)?")
 
 
-def parse_calendar(text: str, today: date) -> Period | None:
-    """Returns the days that an expression names; None for an unknown one. `text` is folded."""
-    for parse in (
-        _parse_half_year,
-        _parse_quarter,
-        _parse_whole_year,
-        _parse_months,
-        _parse_month_or_day,
-        _parse_feast,
-    ):
-        if (found := parse(text, today)) is not None:
-            return found
-    return None
-
-
 def _parse_year(text: str | None, today: date) -> int | None:
     if not text:
         return None
@@ -60,29 +45,19 @@ def _parse_year(text: str | None, today: date) -> int | None:
     return today.year - YEARS[text.rstrip("的")]
 
 
-def _parse_half_year(text: str, today: date) -> Period | None:
-    match = _HALF.fullmatch(text)
-    if match is None:
-        return None
+def _read_half_year(match: re.Match[str], today: date) -> Period:
     year, second = _parse_year(match["year"], today) or today.year, match["half"] == "下"
     return Period(date(year, 7 if second else 1, 1), date(year + second, 1 if second else 7, 1))
 
 
-def _parse_quarter(text: str, today: date) -> Period | None:
-    match = re.fullmatch(QUARTER, text)
-    if match is None:
-        return None
+def _read_quarter(match: re.Match[str], today: date) -> Period:
     number = int(match["q"] or 0) or int(parse_amount(match["quarter"]))
     first = date(_parse_year(match["year"], today) or today.year, number * 3 - 2, 1)
     return Period(first, move_back_months(first, -3))
 
 
-def _parse_whole_year(text: str, today: date) -> Period | None:
-    match = _YEAR.fullmatch(text)
-    year = _parse_year(match["year"], today) if match else None
-    if match is None or year is None:
-        return None
-    part = match["part"] or ""
+def _read_whole_year(match: re.Match[str], today: date) -> Period:
+    year, part = _parse_year(match["year"], today) or today.year, match["part"] or ""
     if part.endswith(("最后一天", "第一天")):
         return build_day(date(year, 12, 31) if "最后" in part else date(year, 1, 1))
     if part.endswith("天"):
@@ -91,21 +66,15 @@ def _parse_whole_year(text: str, today: date) -> Period | None:
     return Period(start, date(year, 2, 1) if part.endswith("初") else end)
 
 
-def _parse_months(text: str, today: date) -> Period | None:
-    match = re.fullmatch(MONTHS, text)
-    if match is None:
-        return None
+def _read_months(match: re.Match[str], today: date) -> Period | None:
     first, last = int(parse_amount(match["month"])), int(parse_amount(match["last"]))
     year = _parse_year(match["year"], today) or today.year - (last > today.month)
-    adjacent = not re.search("[、和]", text) or last - first == 1
+    adjacent = not re.search("[、和]", match.string) or last - first == 1
     start = date(year - (first > last), first, 1)
     return Period(start, move_back_months(date(year, last, 1), -1)) if adjacent else None
 
 
-def _parse_month_or_day(text: str, today: date) -> Period | None:
-    match = _CALENDAR.fullmatch(text)
-    if match is None:
-        return None
+def _read_month_or_day(match: re.Match[str], today: date) -> Period | None:
     month = int(parse_amount(match["month"]))
     year = _parse_year(match["year"], today) or today.year - (month > today.month)
     if match["day"]:
@@ -115,14 +84,22 @@ def _parse_month_or_day(text: str, today: date) -> Period | None:
     return build_month_part(date(year, month, 1), match["part"] or "")
 
 
-def _parse_feast(text: str, today: date) -> Period | None:
+def _read_feast(match: re.Match[str], today: date) -> Period | None:
     """Returns the last such feast where no year is said; None for the time around a single day."""
-    match = re.fullmatch(FEAST, text)
-    if match is None:
-        return None
-    feast, around = find_feast(text[match.start("feast") :]), match["around"] or ""
+    feast, around = find_feast(match.string[match.start("feast") :]), match["around"] or ""
     if around and (feast.days == 1 or around.endswith("前后")):
         return None
     feast = replace(feast, days=1) if match["single"] else feast
     year = _parse_year(match["year"], today)
     return feast.get_period(year) if year else feast.get_last_period(today)
+
+
+# As `relative_times.RELATIVE`.
+CALENDAR = (
+    (_HALF, _read_half_year),
+    (re.compile(QUARTER), _read_quarter),
+    (_YEAR, _read_whole_year),
+    (re.compile(MONTHS), _read_months),
+    (_CALENDAR, _read_month_or_day),
+    (re.compile(FEAST), _read_feast),
+)

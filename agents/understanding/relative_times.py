@@ -36,34 +36,23 @@ _MONTH = re.compile(
 _QUARTER = re.compile(r"(?P<which>上|这|本|下)个?季度")
 _DAY_OF_MONTH = re.compile(rf"(?P<day>{NUMBER})号")
 _DAYS = {"大前天": 3, "前天": 2, "昨": 1, "今": 0, "刚才": 0, "明": -1, "后天": -2}
+_DAY = re.compile(rf"(?!{'|'.join(YEARS)})(?P<word>{'|'.join(_DAYS)}).*")
 _STEPS = {"上上": 2, "上": 1, "这": 0, "本": 0, "当": 0, "": 0, "下": -1, "下下": -2}
 _WEEKDAYS = {character: weekday for weekday, character in enumerate("一二三四五六日")} | {"天": 6}
 _MONTHS = {"月": 1, "季度": 3, "年": 12}
 
 
-def parse_relative(text: str, today: date) -> Period | None:
-    """Returns the days that an expression names; None for an unknown one. `text` is folded."""
-    for parse in (_parse_day, _parse_week, _parse_month, _parse_quarter, _parse_last, _parse_ago, _parse_recent):
-        if (found := parse(text, today)) is not None:
-            return found
-    return None
+def _read_day(match: re.Match[str], today: date) -> Period:
+    return build_day(today - timedelta(days=_DAYS[match["word"]]))
 
 
-def _parse_day(text: str, today: date) -> Period | None:
-    for word, back in _DAYS.items():
-        if text.startswith(word) and text[:2] not in YEARS:
-            return build_day(today - timedelta(days=back))
-    if match := _DAY_OF_MONTH.fullmatch(text):
-        number = int(parse_amount(match["day"]))
-        first = today.replace(day=1) if number <= today.day else move_back_months(today.replace(day=1), 1)
-        return build_day_range(first.year, first.month, number, number)
-    return None
+def _read_day_of_month(match: re.Match[str], today: date) -> Period | None:
+    number = int(parse_amount(match["day"]))
+    first = today.replace(day=1) if number <= today.day else move_back_months(today.replace(day=1), 1)
+    return build_day_range(first.year, first.month, number, number)
 
 
-def _parse_week(text: str, today: date) -> Period | None:
-    match = _WEEK.fullmatch(text)
-    if match is None:
-        return None
+def _read_week(match: re.Match[str], today: date) -> Period:
     monday = today - timedelta(days=today.weekday() + 7 * _STEPS[match["which"] or ""])
     if match["day"] is None:
         return Period(monday, monday + 7 * DAY)
@@ -74,42 +63,29 @@ def _parse_week(text: str, today: date) -> Period | None:
     return Period(day, day + 2 * DAY) if match["day"] == "末" else build_day(day)
 
 
-def _parse_month(text: str, today: date) -> Period | None:
-    match = _MONTH.fullmatch(text)
-    if match is None:
-        return None
+def _read_month(match: re.Match[str], today: date) -> Period | None:
     first = move_back_months(today.replace(day=1), _STEPS[match["which"]])
     if match["day"]:
-        return build_day_range(first.year, first.month, *_parse_day_range(match["day"], match["last"]))
+        begin, end = (int(parse_amount(day)) for day in (match["day"], match["last"] or match["day"]))
+        return build_day_range(first.year, first.month, begin, end)
     return build_month_part(first, match["part"] or "")
 
 
-def _parse_day_range(day: str, last: str | None) -> tuple[int, int]:
-    return int(parse_amount(day)), int(parse_amount(last or day))
-
-
-def _parse_quarter(text: str, today: date) -> Period | None:
-    match = _QUARTER.fullmatch(text)
-    if match is None:
-        return None
+def _read_quarter(match: re.Match[str], today: date) -> Period:
     first = move_back_months(_find_first_day("季度", today), 3 * _STEPS[match["which"]])
     return Period(first, move_back_months(first, -3))
 
 
-def _parse_last(text: str, today: date) -> Period | None:
-    """Parses 上两个月: so many whole months, up to this one."""
-    match = _LAST.fullmatch(text)
-    if match is None or match["unit"] in "天日":
+def _read_last(match: re.Match[str], today: date) -> Period | None:
+    """Reads 上两个月: so many whole months, up to this one."""
+    if match["unit"] in "天日":
         return None
     end = _find_first_day(match["unit"], today)
     return Period(_go_back(end, int(parse_amount(match["n"])), match["unit"]), end)
 
 
-def _parse_ago(text: str, today: date) -> Period | None:
-    """Parses 三天前 as that day, 两个月前 as that month."""
-    match = _AGO.fullmatch(text)
-    if match is None:
-        return None
+def _read_ago(match: re.Match[str], today: date) -> Period:
+    """Reads 三天前 as that day, 两个月前 as that month."""
     number, unit = int(parse_amount(match["n"])), match["unit"]
     start = _go_back(_find_first_day(unit, today), number, unit)
     return Period(start, _go_back(start, -1, unit))
@@ -118,17 +94,12 @@ def _parse_ago(text: str, today: date) -> Period | None:
 def find_exact_day(text: str, today: date) -> date | None:
     """Returns the day of 三天前 and 两周前; None for a month, which is too long to mean one day."""
     match = _AGO.fullmatch(text)
-    return (
-        None
-        if match is None or match["unit"] in _MONTHS
-        else _go_back(today, int(parse_amount(match["n"])), match["unit"])
-    )
-
-
-def _parse_recent(text: str, today: date) -> Period | None:
-    match = _RECENT.fullmatch(text)
-    if match is None:
+    if match is None or match["unit"] in _MONTHS:
         return None
+    return _go_back(today, int(parse_amount(match["n"])), match["unit"])
+
+
+def _read_recent(match: re.Match[str], today: date) -> Period:
     count, unit = match["n"], match["unit"]
     if count == "半":
         start = move_back_months(today, 6) if unit == "年" else today - timedelta(days=15)
@@ -156,3 +127,16 @@ def _go_back(day: date, number: int, unit: str) -> date:
     if unit in _MONTHS:
         return move_back_months(day, number * _MONTHS[unit])
     return day - timedelta(days=number * (1 if unit in "天日" else 7))
+
+
+# Patterns of whole expressions, which are tried in this order, and how each is read; None is left to those behind it.
+RELATIVE = (
+    (_DAY, _read_day),
+    (_DAY_OF_MONTH, _read_day_of_month),
+    (_WEEK, _read_week),
+    (_MONTH, _read_month),
+    (_QUARTER, _read_quarter),
+    (_LAST, _read_last),
+    (_AGO, _read_ago),
+    (_RECENT, _read_recent),
+)

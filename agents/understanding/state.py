@@ -6,7 +6,7 @@ database. `agents.dialogue` takes it from turn to turn.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from agents.understanding.utterance import Utterance
@@ -70,15 +70,8 @@ class DialogueState:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the state as it is kept with a turn."""
-        return {
-            "questions": self.questions,
-            "topics": [[topic.subject, topic.documents, topic.sections] for topic in self.topics],
-            "agent": self.agent,
-            "outcome": self.outcome,
-            "offered": self.offered,
-            "member": self.member,
-            "versions": self.versions,
-        }
+        topics = [[topic.subject, topic.documents, topic.sections] for topic in self.topics]
+        return asdict(self) | {"topics": topics}
 
     @classmethod
     def from_json(cls, kept: dict[str, Any]) -> Self:
@@ -89,15 +82,8 @@ class DialogueState:
             Topic(subject, tuple(documents), tuple((document, heading) for document, heading in sections))
             for subject, documents, sections in kept["topics"]
         )
-        return cls(
-            tuple(kept["questions"]),
-            tuple(topics),
-            kept["agent"],
-            kept["outcome"],
-            tuple(kept["offered"]),
-            kept["member"],
-            tuple(kept.get("versions", ())),
-        )
+        texts = {name: tuple(kept.get(name, ())) for name in ("questions", "offered", "versions")}
+        return cls(topics=tuple(topics), agent=kept["agent"], outcome=kept["outcome"], member=kept["member"], **texts)
 
 
 NOTHING_SAID = DialogueState()

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from agents.understanding.calendar_times import DAY_NUMBER, FEAST, MONTH, MONTHS, QUARTER, YEAR, parse_calendar
+from agents.understanding.calendar_times import CALENDAR, DAY_NUMBER, FEAST, MONTH, MONTHS, QUARTER, YEAR
 from agents.understanding.periods import PART, Period
-from agents.understanding.relative_times import NUMBER, UNIT, WITHIN, parse_relative
+from agents.understanding.relative_times import NUMBER, RELATIVE, UNIT, WITHIN
 
 _NOT_AFTER = r"(?<![\d.第每一二三四五六七八九十])"
 # Times that are no entities of their own, or more than one of them.
@@ -55,7 +55,10 @@ class TimeMention:
 
 def parse_period(text: str, today: date) -> Period | None:
     """Returns the days that one expression names; None for an unknown one. `text` is folded."""
-    return parse_relative(text, today) or parse_calendar(text, today)
+    for pattern, read in (*RELATIVE, *CALENDAR):
+        if (match := pattern.fullmatch(text)) is not None and (found := read(match, today)) is not None:
+            return found
+    return None
 
 
 def find_time(text: str, named: Sequence[str], today: date) -> tuple[TimeMention | None, bool]:

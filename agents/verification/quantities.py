@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from knowledge.numbering import parse_number
+
 # Value and unit; the unit is empty where the text gives none, and COUNT for mere classifiers (个, 台, 位).
 Quantity = tuple[str, str]
 
@@ -17,7 +19,6 @@ _PLAIN = frozenset({"", COUNT})
 _CALENDAR = frozenset({DATE, "time", "year", "month"})
 
 _DIGITS = dict(zip("零〇一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
-_SCALES = {"十": 10, "百": 100, "千": 1000}
 _MYRIADS = {"万": 10**4, "亿": 10**8}
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
@@ -186,24 +187,11 @@ def _is_article(rest: str) -> bool:
 
 
 def _evaluate_numeral(numeral: str) -> str:
-    """Returns the digits of a numeral; digits stay."""
-    if not _NUMERAL.fullmatch(numeral):
-        return (
-            numeral
-            if re.fullmatch(r"[\d.]+", numeral)
-            else "".join(_evaluate_numeral(c) if c != "." else c for c in numeral)
-        )
-    if not set(numeral) & (_SCALES.keys() | _MYRIADS.keys()):
-        return "".join(str(_DIGITS[character]) for character in numeral)
-    total, section, digit = 0, 0, 0
-    for character in numeral:
-        if character in _MYRIADS:
-            total, section, digit = (total + (section + digit or 1)) * _MYRIADS[character], 0, 0
-        elif character in _SCALES:
-            section, digit = section + (digit or 1) * _SCALES[character], 0
-        else:
-            digit = _DIGITS[character]
-    return str(total + section + digit)
+    """Returns the digits of a numeral, of 三.五 3.5; digits stay."""
+    whole, point, fraction = numeral.partition(".")
+    if _NUMERAL.fullmatch(whole):
+        whole = str(parse_number(whole))
+    return whole + point + "".join(str(_DIGITS.get(character, character)) for character in fraction)
 
 
 def _format_value(value: Decimal) -> str:

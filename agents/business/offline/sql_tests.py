@@ -14,11 +14,9 @@ def build_number_test(column: str, number: str) -> str:
     if number.startswith("%"):
         return f"{column} LIKE {quote_literal(number)}"
     written = list_spellings(number)
-    return (
-        join_with_or(f"{column} = {quote_literal(way)}" for way in written)
-        if len(written) > 1
-        else f"{column} = {quote_literal(number)}"
-    )
+    if len(written) < 2:
+        return f"{column} = {quote_literal(number)}"
+    return join_with_or(f"{column} = {quote_literal(way)}" for way in written)
 
 
 def build_like_test(column: str, terms: Iterable[str]) -> str:
