@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Row,
     bindparam,
     case,
     delete,
@@ -22,7 +23,7 @@ from sqlalchemy import (
 
 from app.contacts.alias import build_alias
 from app.contacts.tables import ContactLabelRow, ContactRow, ConversationLabelRow, VisitRow
-from app.contacts.types import ContactKey, Customer, CustomerKind, Visit
+from app.contacts.types import ContactKey, Customer, CustomerKind
 from app.conversations.tables import Conversation
 from app.db.base import match_equal, match_keys, match_session, now
 from app.db.engine import DIALECTS, Database, build_upsert, insert_into
@@ -101,20 +102,20 @@ class ContactRepository:
 
         return await self._database.transact(write, durable=False)
 
-    async def list_visits(self, tenant: str, key: ContactKey) -> list[Visit]:
-        """Lists the pages that a customer was on in all conversations, the latest first."""
+    async def list_visits(self, tenant: str, key: ContactKey) -> Sequence[Row[*tuple[Any, ...]]]:
+        """Lists the pages that a customer was on in all conversations, the latest first, as rows for `VisitOut`."""
         table = VisitRow
-        columns = table.url, func.max(table.title), func.sum(table.visits), func.min(table.first_at)
-        last = func.max(table.last_at)
+        title, visits = func.max(table.title).label("title"), func.sum(table.visits).label("visits")
+        first, last = func.min(table.first_at).label("first_at"), func.max(table.last_at).label("last_at")
         query = (
-            select(*columns, last)
+            select(table.url, title, visits, first, last)
             .join(Conversation, match_equal(Conversation, table, "session_id"))
             .where(table.tenant_id == tenant, match_owner(key))
             .group_by(table.url)
             .order_by(last.desc(), table.url)
             .limit(SHOWN_VISITS)
         )
-        return [Visit(*row[:2], int(row[2]), *row[3:]) for row in await self._database.fetch(query)]
+        return await self._database.fetch(query)
 
 
 def find_customers(connection: Connection, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:

@@ -80,11 +80,9 @@ def insert_session(connection: Connection, key: SessionKey) -> None:
 
 def update_session(connection: Connection, before: DeskSession, values: Mapping[str, Any]) -> bool:
     """Writes values as the session's next version, if it still stands as it was read. Returns whether it did."""
-    unchanged = (Table.version == before.version) & (Table.state == before.state.value)
+    unchanged = match_session(Table, before.key), Table.version == before.version, Table.state == before.state.value
     new = {**values, "version": before.version + 1, "updated_at": now()}
-    return (
-        connection.execute(update(Table).where(match_session(Table, before.key), unchanged).values(new)).rowcount == 1
-    )
+    return connection.execute(update(Table).where(*unchanged).values(new)).rowcount == 1
 
 
 def set_ticket(connection: Connection, key: SessionKey, number: str) -> None:
