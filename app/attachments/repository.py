@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 from app.attachments.tables import AttachmentRemovalRow as Removals
 from app.attachments.tables import AttachmentRow as Table
 from app.attachments.types import Attachment, TextState
-from app.db.base import now
+from app.db.base import match_session, now
 from app.db.engine import Database, insert_into
 from app.types import SessionKey, Side
 
@@ -51,25 +51,27 @@ class AttachmentRepository:
 
     async def list_by_id(self, key: SessionKey, ids: Collection[str]) -> list[Attachment]:
         """Returns the existing attachments of a conversation among these ids, the oldest first."""
-        query = select(*_COLUMNS).where(*_match_session(key), Table.id.in_(ids)).order_by(Table.created_at, Table.id)
+        query = (
+            select(*_COLUMNS).where(match_session(Table, key), Table.id.in_(ids)).order_by(Table.created_at, Table.id)
+        )
         rows = await self._database.fetch(query)
         return [_build_attachment(row) for row in rows]
 
     async def mark_sent(self, key: SessionKey, ids: Collection[str]) -> None:
         """Marks attachments as sent with a message."""
-        mine = (*_match_session(key), Table.id.in_(ids), Table.sent_at.is_(None))
+        mine = (match_session(Table, key), Table.id.in_(ids), Table.sent_at.is_(None))
         await self._database.execute(update(Table).where(*mine).values(sent_at=now()))
 
     async def measure_conversation(self, key: SessionKey) -> tuple[int, int]:
         """Returns the number of attachments of a conversation and their total size in bytes."""
-        query = select(func.count(), func.coalesce(func.sum(Table.bytes), 0)).where(*_match_session(key))
+        query = select(func.count(), func.coalesce(func.sum(Table.bytes), 0)).where(match_session(Table, key))
         [(count, size)] = await self._database.fetch(query)
         return int(count), int(size)
 
     async def set_text(self, key: SessionKey, id: str, text: str, state: TextState) -> None:
         """Saves the text that was read from a picture."""
         values = {"text": text, "text_state": state.value}
-        await self._database.execute(update(Table).where(*_match_session(key), Table.id == id).values(values))
+        await self._database.execute(update(Table).where(match_session(Table, key), Table.id == id).values(values))
 
     async def delete_attachment(self, key: SessionKey, id: str) -> bool:
         """Deletes an attachment; its file is deleted in the next round. Returns whether it existed."""
@@ -114,10 +116,6 @@ def delete_for_sessions(connection: Connection, tenant: str, sessions: Collectio
     """Deletes all attachments of conversations."""
     query = select(Table.id).where(Table.tenant_id == tenant, Table.session_id.in_(sessions))
     delete_attachments(connection, tenant, list(connection.execute(query).scalars()))
-
-
-def _match_session(key: SessionKey) -> tuple[ColumnElement[bool], ...]:
-    return Table.tenant_id == key.tenant, Table.session_id == key.session_id
 
 
 def _match_removal(tenant: str, id: str) -> tuple[ColumnElement[bool], ...]:

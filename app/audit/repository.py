@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -41,20 +41,8 @@ class AuditRepository:
 
     async def add_action(self, action: AuditAction) -> None:
         """Stores an action; it is on disk when this returns."""
-        values = {
-            "tenant_id": action.tenant,
-            "id": action.id,
-            "at": action.at,
-            "actor_id": action.actor_id,
-            "actor": action.actor,
-            "action": action.action,
-            "target": dict(action.target),
-            "subject": action.subject,
-            "changed": list(action.changed),
-            "outcome": action.outcome,
-            "request_id": action.request_id,
-        }
-        await self._database.execute(insert(Table).values(values))
+        values = asdict(action)
+        await self._database.execute(insert(Table).values(tenant_id=values.pop("tenant"), **values))
 
     async def set_outcome(self, action: AuditAction, outcome: AuditOutcome) -> None:
         """Stores the outcome of an action, with the target and the subject of what it created."""

@@ -25,7 +25,7 @@ from app.channels.types import (
     StoredMessage,
     StoredReply,
 )
-from app.db.base import match_keys, now
+from app.db.base import match_equal, match_keys, now
 from app.db.engine import Database, insert_into
 from app.db.leased_queue import Backoff, LeasedQueue
 
@@ -290,13 +290,12 @@ def _select_due(
     """
     before = aliased(table)
     earlier = exists().where(
-        before.tenant_id == table.tenant_id,
-        before.session_id == table.session_id,
+        match_equal(before, table, "session_id"),
         before.status == QueueStatus.PENDING,
         tuple_(*(getattr(before, column.key) for column in order)) < tuple_(*order),
     )
     due = queue.held & BACKOFF.match_due(table.due_at) & ~earlier
-    query = select(*columns).join(Sessions, _match_session(table))
+    query = select(*columns).join(Sessions, match_equal(Sessions, table, "session_id"))
     return query.where(match_accounts(table, accounts), due).order_by(*order)
 
 
@@ -359,8 +358,3 @@ def match_account(table: Any, account: tuple[Any, Any]) -> ColumnElement[bool]:
 def match_accounts(table: Any, accounts: Collection[Account]) -> ColumnElement[bool]:
     """Matches the rows of several accounts in a table of this feature."""
     return match_keys((table.tenant_id, table.account), accounts)
-
-
-def _match_session(table: Any) -> ColumnElement[bool]:
-    same: ColumnElement[bool] = (Sessions.tenant_id == table.tenant_id) & (Sessions.session_id == table.session_id)
-    return same

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.channels.repository import match_accounts
 from app.channels.tables import ChannelSessionRow as Sessions
+from app.db.base import match_equal
 from app.db.engine import Database
 from app.desk.tables import DeskMessageRow, DeskSessionRow
 from app.desk.types import Sender
@@ -40,11 +41,10 @@ class UnseenMessageRepository:
 
     async def find_unseen(self, accounts: Collection[tuple[str, str]]) -> Sequence[UnseenMessages]:
         """Returns sessions with unseen messages, the longest waiting first."""
-        same = (DeskSessionRow.tenant_id == Sessions.tenant_id) & (DeskSessionRow.session_id == Sessions.session_id)
         columns = Sessions.tenant_id, Sessions.account, Sessions.session_id, Sessions.seen, DeskSessionRow.messages
         query = (
             select(*columns)
-            .join(DeskSessionRow, same)
+            .join(DeskSessionRow, match_equal(DeskSessionRow, Sessions, "session_id"))
             .where(DeskSessionRow.messages > Sessions.seen)
             .where(match_accounts(Sessions, accounts))
             .order_by(DeskSessionRow.active_at)

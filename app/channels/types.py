@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -105,10 +105,6 @@ class ChannelReply:
     sources: tuple[CitedSource, ...] = ()
     suggestions: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the reply as JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -87,7 +88,7 @@ class WebhookChannel(Channel):
 
     def render_reply(self, reply: ChannelReply) -> Sequence[Payload]:
         """See `Channel`: the receiver renders it."""
-        return [reply.to_json()]
+        return [asdict(reply)]
 
     async def send_payload(self, address: Address, payload: Payload, key: str) -> None:
         """See `Channel`."""
@@ -100,4 +101,4 @@ class WebhookChannel(Channel):
         """See `Channel`: only the description; the receiver fetches the bytes with a key of its own."""
         about = {"id": file.id, "name": file.name, "media_type": file.media_type, "bytes": len(file.content)}
         reply = ChannelReply("", ReplySender.AGENT, session_id=file.session_id)
-        await self.send_payload(address, {**reply.to_json(), "attachments": [about]}, key)
+        await self.send_payload(address, {**asdict(reply), "attachments": [about]}, key)

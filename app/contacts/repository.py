@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Row,
     bindparam,
     case,
     delete,
@@ -22,9 +23,9 @@ from sqlalchemy import (
 
 from app.contacts.alias import build_alias
 from app.contacts.tables import ContactLabelRow, ContactRow, ConversationLabelRow, VisitRow
-from app.contacts.types import ContactKey, Customer, CustomerKind, Visit
+from app.contacts.types import ContactKey, Customer, CustomerKind
 from app.conversations.tables import Conversation
-from app.db.base import match_keys, now
+from app.db.base import match_equal, match_keys, match_session, now
 from app.db.engine import DIALECTS, Database, build_upsert, insert_into
 from app.types import SessionKey
 
@@ -78,9 +79,7 @@ class ContactRepository:
             if not _is_there(connection, session):
                 return False
             table, about = ConversationLabelRow, {"tenant_id": session.tenant, "session_id": session.session_id}
-            connection.execute(
-                delete(table).where(table.tenant_id == session.tenant, table.session_id == session.session_id)
-            )
+            connection.execute(delete(table).where(match_session(table, session)))
             if labels:
                 connection.execute(insert(table), [about | {"label": label} for label in dict.fromkeys(labels)])
             return True
@@ -103,21 +102,20 @@ class ContactRepository:
 
         return await self._database.transact(write, durable=False)
 
-    async def list_visits(self, tenant: str, key: ContactKey) -> list[Visit]:
-        """Lists the pages that a customer was on in all conversations, the latest first."""
+    async def list_visits(self, tenant: str, key: ContactKey) -> Sequence[Row[*tuple[Any, ...]]]:
+        """Lists the pages that a customer was on in all conversations, the latest first, as rows for `VisitOut`."""
         table = VisitRow
-        own = (Conversation.tenant_id == table.tenant_id) & (Conversation.session_id == table.session_id)
-        columns = table.url, func.max(table.title), func.sum(table.visits), func.min(table.first_at)
-        last = func.max(table.last_at)
+        title, visits = func.max(table.title).label("title"), func.sum(table.visits).label("visits")
+        first, last = func.min(table.first_at).label("first_at"), func.max(table.last_at).label("last_at")
         query = (
-            select(*columns, last)
-            .join(Conversation, own)
+            select(table.url, title, visits, first, last)
+            .join(Conversation, match_equal(Conversation, table, "session_id"))
             .where(table.tenant_id == tenant, match_owner(key))
             .group_by(table.url)
             .order_by(last.desc(), table.url)
             .limit(SHOWN_VISITS)
         )
-        return [Visit(*row[:2], int(row[2]), *row[3:]) for row in await self._database.fetch(query)]
+        return await self._database.fetch(query)
 
 
 def find_customers(connection: Connection, tenant: str, sessions: Collection[str]) -> Mapping[str, Customer]:
@@ -234,8 +232,7 @@ def add_visit(connection: Connection, session: SessionKey, url: str, title: str,
 
 
 def _is_there(connection: Connection, session: SessionKey) -> bool:
-    own = (Conversation.tenant_id == session.tenant) & (Conversation.session_id == session.session_id)
-    return bool(connection.execute(select(exists().where(own))).scalar_one())
+    return bool(connection.execute(select(exists().where(match_session(Conversation, session)))).scalar_one())
 
 
 def _match_contact(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
 
@@ -54,14 +53,3 @@ class MemberCard:
 
     name: str = ""
     level: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """A page of a customer's journey."""
-
-    url: str
-    title: str
-    visits: int
-    first_at: datetime
-    last_at: datetime

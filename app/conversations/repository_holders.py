@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from app.conversations.rules import settle_holder
 from app.conversations.tables import Conversation
 from app.conversations.types import Holder
-from app.db.base import match_keys, now
+from app.db.base import match_keys, match_session, now
 from app.db.engine import Database, build_upsert, insert_into
 from app.errors import Forbidden
 from app.turns.types import Claim
@@ -39,7 +39,7 @@ class HolderRepository:
 
     async def renew_secret(self, key: SessionKey, digest: str, expires: datetime) -> None:
         """Extends the secret of a session until `expires`, if it is still this one."""
-        same = _match_key(key) & (Conversation.token == digest)
+        same = match_session(Conversation, key) & (Conversation.token == digest)
         await self._database.execute(update(Conversation).where(same).values(token_expires=expires))
 
     async def open(self, key: SessionKey, holder: Holder, *, user_id: str, channel: str) -> None:
@@ -114,7 +114,10 @@ def settle_member(connection: Connection, key: SessionKey, claim: Claim, lifetim
 
 def find_member(connection: Connection, key: SessionKey) -> str:
     """Finds the member whose conversation it is; empty for nobody."""
-    return connection.execute(select(Conversation.caller).where(_match_key(key))).scalar_one_or_none() or ""
+    return (
+        connection.execute(select(Conversation.caller).where(match_session(Conversation, key))).scalar_one_or_none()
+        or ""
+    )
 
 
 def _load_holders(connection: Connection, keys: set[SessionKey]) -> dict[SessionKey, Holder]:
@@ -129,8 +132,4 @@ def _write(connection: Connection, key: SessionKey, before: Holder, after: Holde
     if after.caller != before.caller:  # staff see at once whom they talk to
         values["user_id"] = after.caller
         proved(connection, key, after.caller)
-    connection.execute(update(Conversation).where(_match_key(key)).values(values))
-
-
-def _match_key(key: SessionKey) -> ColumnElement[bool]:
-    return (Conversation.tenant_id == key.tenant) & (Conversation.session_id == key.session_id)
+    connection.execute(update(Conversation).where(match_session(Conversation, key)).values(values))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import (
     JSON,
@@ -24,6 +24,9 @@ from sqlalchemy import (
     or_,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+if TYPE_CHECKING:
+    from app.types import SessionKey
 
 # How far the clocks of replicas may be apart.
 CLOCK_TOLERANCE = timedelta(minutes=1)
@@ -79,6 +82,16 @@ def match_keys(columns: Sequence[Any], keys: Iterable[Sequence[Any]]) -> ColumnE
             for before, lasts in groups.items()
         ),
     )
+
+
+def match_session(table: Any, key: SessionKey) -> ColumnElement[bool]:
+    """Matches the rows of a session, in any table with columns for tenant and session."""
+    return and_(table.tenant_id == key.tenant, table.session_id == key.session_id)
+
+
+def match_equal(table: Any, other: Any, *columns: str) -> ColumnElement[bool]:
+    """Matches rows of two tables of the same tenant that have the same values in these columns, as in a join."""
+    return and_(*(getattr(table, name) == getattr(other, name) for name in ("tenant_id", *columns)))
 
 
 class Base(DeclarativeBase):

@@ -12,9 +12,7 @@ from app.desk.moves import build_not_found
 from app.desk.parts import Wiring
 from app.desk.schemas import (
     AcceptIn,
-    DeskExchangeOut,
     DeskMessageOut,
-    HistoryOut,
     MessageIn,
     MessageList,
     NoteIn,
@@ -94,16 +92,13 @@ async def read_desk_session(
     turns = await wiring.conversations.load_last_turns(tenant, session_id, SHOWN)
     messages = await wiring.desk.messages.load_after(session.key, 0, PAGE)
     history = await wiring.desk.sessions.load_history(session.key)
-    return SessionDetail(
-        **(await wiring.desk.overview.describe(session, agent_id)).model_dump(),
-        conversation=[
-            DeskExchangeOut(question=turn.question, reply=turn.reply, outcome=turn.outcome, created_at=turn.created_at)
-            for turn in turns
-        ],
-        history=[HistoryOut.model_validate(entry) for entry in history],
-        notes=[NoteOut.model_validate(note) for note in await wiring.desk.notes.list_notes(session.key)],
-        recent_messages=[DeskMessageOut.model_validate(message) for message in messages],
-        viewers=[ViewerOut.model_validate(one) for one in await wiring.desk.reads.list_viewers(session.key, agent_id)],
+    return SessionDetail.build_from(
+        await wiring.desk.overview.describe(session, agent_id),
+        conversation=turns,
+        history=history,
+        notes=await wiring.desk.notes.list_notes(session.key),
+        recent_messages=messages,
+        viewers=await wiring.desk.reads.list_viewers(session.key, agent_id),
     )
 
 

@@ -17,11 +17,9 @@ from app.desk.queue import Queue
 from app.desk.queue_notices import (
     build_again_notice,
     build_held_notice,
-    build_left_notice,
-    build_limited_notice,
+    build_offer_notice,
     build_queue_notice,
     is_leaving,
-    offer_notice,
 )
 from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.service import Desk
@@ -115,9 +113,7 @@ class DeskGate:
         if leaving:
             with suppress(Conflict):  # somebody accepted meanwhile, and reads this
                 queue = await self._queue.get_state(await self._desk.leave_queue(key))
-                return DeskReply(
-                    _build_answer(build_left_notice(english=english), Outcome.ANSWERED), queue, forward=False
-                )
+                return DeskReply(_build_answer(say("queue_left", english), Outcome.ANSWERED), queue, forward=False)
             return await self.decide_before_answer(message, Utterance(""), again=True)
         queue = await self._queue.get_state(await self._raise_priority(session, self._read_urgency(utterance)))
         return DeskReply(
@@ -141,9 +137,8 @@ class DeskGate:
             )
         except RateLimited as error:
             minutes = ceil(error.details["retry_after"] / 60)
-            added = BETWEEN + build_limited_notice(
-                minutes, english=await self._queue.is_english(message.tenant, question)
-            )
+            english = await self._queue.is_english(message.tenant, question)
+            added = BETWEEN + say("queue_limited", english, minutes=minutes)
             return GateDecision(replace(answer, reply=answer.reply + added, handoff=None), added)
         added = BETWEEN + notice
         reply = answer.reply + added
@@ -193,7 +188,7 @@ class DeskGate:
         if before is None or not has_failed_twice(answer, *before):
             return GateDecision(answer)
         english = await self._queue.is_english(message.tenant, question)
-        added = BETWEEN + offer_notice(english=english)
+        added = BETWEEN + build_offer_notice(english=english)
         suggestions = tuple(dict.fromkeys((*answer.suggestions, say("need_person", english))))
         reply = answer.reply + added
         return GateDecision(replace(answer, reply=reply, suggestions=suggestions, escalate_to_human=True), added)

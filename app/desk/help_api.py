@@ -95,7 +95,7 @@ async def write_solution(
     gap_id = ""
     if question:
         gap_id = await wiring.gap_intake.add_solution(tenant, kept.id, session_id, question, answer, author)
-    return SolutionKept(**SolutionOut.model_validate(kept).model_dump(), gap_id=gap_id)
+    return SolutionKept.build_from(kept, gap_id=gap_id)
 
 
 @router.get("/sessions/{session_id}/solution")

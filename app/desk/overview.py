@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from app.contacts.schemas import CustomerOut
 from app.contacts.service import Contacts
 from app.desk.repository_reads import ReadRepository
-from app.desk.schemas import LastMessageOut, SessionOut
+from app.desk.schemas import SessionOut
 from app.desk.types import DeskSession
 
 
@@ -32,11 +32,10 @@ class Overview:
         unread = await self.reads.count_unread(tenant, agent_id, ids) if agent_id else {}
         described = []
         for session in sessions:
-            out, id = SessionOut.model_validate(session), session.session_id
-            out.labels, out.unread = list(labels.get(id, ())), unread.get(id, 0)
-            out.customer = CustomerOut.from_customer(customers[id]) if id in customers else None
-            out.last_message = LastMessageOut.model_validate(last[id]) if id in last else None
-            described.append(out)
+            id, customer = session.session_id, customers.get(session.session_id)
+            about = {"labels": labels.get(id, ()), "unread": unread.get(id, 0), "last_message": last.get(id)}
+            shown = CustomerOut.from_customer(customer) if customer else None
+            described.append(SessionOut.build_from(session, customer=shown, **about))
         return described
 
     async def describe(self, session: DeskSession, agent_id: str = "") -> SessionOut:

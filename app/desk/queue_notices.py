@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from math import ceil
 
-from agents.wording.catalogue import say
 from app.db.base import now
 from app.desk.types import QueueState, Staff, State
 from app.profiles.hours import format_opening
@@ -82,7 +81,7 @@ def build_again_notice(queue: QueueState, *, english: bool = False) -> str:
     return f"您已经在排队，不用重新排。{_build_place(queue)}{_ANSWERING[False]}"
 
 
-def offer_notice(*, english: bool = False) -> str:
+def build_offer_notice(*, english: bool = False) -> str:
     """Builds the offer of a person after two turns that did not help."""
     return _OFFER[english]
 
@@ -98,16 +97,6 @@ def build_held_notice(queue: QueueState, *, english: bool = False) -> str:
         ahead = _build_place_english(queue)
         return f"Our staff will see your message. {ahead}Reply “leave queue” to return to the assistant."
     return f"消息已收到，客服接入后会看到。{_build_place(queue)}回复“取消排队”可返回智能客服。"
-
-
-def build_left_notice(*, english: bool = False) -> str:
-    """Builds the notice for a customer who left the queue."""
-    return say("queue_left", english)
-
-
-def build_limited_notice(minutes: int, *, english: bool = False) -> str:
-    """Builds the notice for a customer who asked for a person too often."""
-    return say("queue_limited", english, minutes=minutes)
 
 
 def _build_chinese(queue: QueueState) -> str:

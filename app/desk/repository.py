@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
-from app.db.base import now
+from app.db.base import match_session, now
 from app.db.engine import insert_into
 from app.desk.tables import DeskEvent as EventTable
 from app.desk.tables import DeskSessionRow as Table
@@ -54,11 +54,6 @@ def build_session(row: Row[Any]) -> DeskSession:
     return DeskSession(values[0], values[1], State(values[2]), *values[3:])
 
 
-def match_session(key: SessionKey) -> ColumnElement[bool]:
-    """Matches the row of a session."""
-    return (Table.tenant_id == key.tenant) & (Table.session_id == key.session_id)
-
-
 def find(connection: Connection, key: SessionKey, *, lock: bool = False) -> DeskSession | None:
     """Finds a session as the desk knows it; None if it was never there. lock: until the transaction ends."""
     wanted = {"tenant": key.tenant, "session": key.session_id}
@@ -85,14 +80,14 @@ def insert_session(connection: Connection, key: SessionKey) -> None:
 
 def update_session(connection: Connection, before: DeskSession, values: Mapping[str, Any]) -> bool:
     """Writes values as the session's next version, if it still stands as it was read. Returns whether it did."""
-    unchanged = match_session(before.key) & (Table.version == before.version) & (Table.state == before.state.value)
+    unchanged = match_session(Table, before.key), Table.version == before.version, Table.state == before.state.value
     new = {**values, "version": before.version + 1, "updated_at": now()}
-    return connection.execute(update(Table).where(unchanged).values(new)).rowcount == 1
+    return connection.execute(update(Table).where(*unchanged).values(new)).rowcount == 1
 
 
 def set_ticket(connection: Connection, key: SessionKey, number: str) -> None:
     """Records the ticket that stands for a person; this is no transition."""
-    connection.execute(update(Table).where(match_session(key)).values(ticket=number))
+    connection.execute(update(Table).where(match_session(Table, key)).values(ticket=number))
 
 
 def record(connection: Connection, before: DeskSession, step: Step, target: State) -> None:
@@ -114,4 +109,4 @@ def record(connection: Connection, before: DeskSession, step: Step, target: Stat
 
 def record_member(connection: Connection, key: SessionKey, caller: str) -> None:
     """Records the member whose conversation it turned out to be, so that staff see at once whom they talk to."""
-    connection.execute(update(Table).where(match_session(key)).values(caller=caller, user_id=caller))
+    connection.execute(update(Table).where(match_session(Table, key)).values(caller=caller, user_id=caller))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, insert, select, update
 
+from app.db.base import match_session
 from app.desk.tables import DeskHandlingRow as Table
 from app.desk.types import DeskSession, Event
 from app.types import SessionKey
@@ -80,4 +81,4 @@ def _begin(connection: Connection, before: DeskSession, step: Step, moment: date
 
 
 def _open(key: SessionKey) -> ColumnElement[bool]:
-    return (Table.tenant_id == key.tenant) & (Table.session_id == key.session_id) & Table.ended_at.is_(None)
+    return match_session(Table, key) & Table.ended_at.is_(None)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from app.db.base import get_table, now
+from app.db.base import get_table, match_session, now
 from app.db.engine import Database
 from app.desk.tables import DeskMessageRow as Table
 from app.desk.tables import DeskSessionRow
@@ -64,7 +64,7 @@ def add(
 def find(connection: Connection, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
     """Finds the message to which its sender gave this id."""
     same = (Table.sender == sender.value) & (Table.client_id == client_id)
-    row = connection.execute(select(*_COLUMNS).where(_match_session(key), same)).first()
+    row = connection.execute(select(*_COLUMNS).where(match_session(Table, key), same)).first()
     return _build_message(row) if row else None
 
 
@@ -76,7 +76,7 @@ class DeskMessageRepository:
 
     async def load_after(self, key: SessionKey, seq: int, limit: int = PAGE) -> list[DeskMessage]:
         """Loads the messages after number `seq`, the oldest first, at most `limit`."""
-        query = select(*_COLUMNS).where(_match_session(key), Table.seq > seq).order_by(Table.seq).limit(limit)
+        query = select(*_COLUMNS).where(match_session(Table, key), Table.seq > seq).order_by(Table.seq).limit(limit)
         return [_build_message(row) for row in await self._database.fetch(query)]
 
     async def mark_seen(self, key: SessionKey, side: Side, seq: int) -> int:
@@ -86,10 +86,6 @@ class DeskMessageRepository:
     async def find_by_client_id(self, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
         """Finds the message that its sender gave this id."""
         return await self._database.run_in_reader(find, key, sender, client_id)
-
-
-def _match_session(key: SessionKey) -> Any:
-    return (Table.tenant_id == key.tenant) & (Table.session_id == key.session_id)
 
 
 def _build_message(row: Any) -> DeskMessage:
@@ -102,7 +98,7 @@ def mark_seen(connection: Connection, key: SessionKey, side: Side, seq: int) -> 
     Returns how far that is now; 0 if there is no such session.
     """
     column = DeskSessionRow.customer_seen if side is Side.CUSTOMER else DeskSessionRow.staff_seen
-    mine = (DeskSessionRow.tenant_id == key.tenant) & (DeskSessionRow.session_id == key.session_id)
+    mine = match_session(DeskSessionRow, key)
     row = connection.execute(select(column, DeskSessionRow.messages).where(mine).with_for_update()).first()
     if row is None:
         return 0

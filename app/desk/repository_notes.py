@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, insert, select
 
-from app.db.base import now
+from app.db.base import match_session, now
 from app.db.engine import Database
 from app.desk.tables import DeskNoteRow as Table
 from app.desk.types import DeskNote
@@ -30,6 +30,5 @@ class NoteRepository:
 
     async def list_notes(self, key: SessionKey) -> Sequence[DeskNote]:
         """Lists the notes about a session, the oldest first."""
-        own = Table.tenant_id == key.tenant, Table.session_id == key.session_id
-        query = select(Table.id, Table.agent_id, Table.content, Table.created_at).where(*own)
+        query = select(Table.id, Table.agent_id, Table.content, Table.created_at).where(match_session(Table, key))
         return [DeskNote(*row) for row in await self._database.fetch(query.order_by(Table.created_at, Table.id))]

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, and_, func, or_, select
 
-from app.db.base import now
+from app.db.base import match_equal, match_session, now
 from app.db.engine import Database, build_upsert
 from app.desk.tables import DeskMessageRow, DeskReadRow, DeskSessionRow, DeskStaff
 from app.desk.types import LastMessage, Sender, Viewer
@@ -23,9 +23,8 @@ def mark_read(connection: Connection, key: SessionKey, agent_id: str, seq: int, 
     """Moves a read mark forward, never back and never beyond the last message, and returns whether anything is new:
     the mark, or whether this person has the session open. None for a session that never was at the desk.
     """
-    table = DeskSessionRow
-    own = (table.tenant_id == key.tenant) & (table.session_id == key.session_id)
-    last = connection.execute(select(table.messages).where(own)).scalar_one_or_none()
+    own = match_session(DeskSessionRow, key)
+    last = connection.execute(select(DeskSessionRow.messages).where(own)).scalar_one_or_none()
     if last is None:
         return None
     about = {"tenant_id": key.tenant, "session_id": key.session_id, "agent_id": agent_id}
@@ -58,12 +57,9 @@ class ReadRepository:
         if not sessions:
             return {}
         message, read, session = DeskMessageRow, DeskReadRow, DeskSessionRow
-        own = and_(
-            read.tenant_id == session.tenant_id, read.session_id == session.session_id, read.agent_id == agent_id
-        )
+        own = match_equal(read, session, "session_id") & (read.agent_id == agent_id)
         new = and_(
-            message.tenant_id == session.tenant_id,
-            message.session_id == session.session_id,
+            match_equal(message, session, "session_id"),
             message.sender == Sender.CUSTOMER.value,
             message.seq > func.coalesce(read.seq, 0),
             or_(session.queued_at.is_(None), message.created_at >= session.queued_at),
@@ -97,9 +93,8 @@ class ReadRepository:
     async def list_viewers(self, key: SessionKey, besides: str = "") -> list[Viewer]:
         """Lists who has a session open, by name. besides: this person is left out."""
         table = DeskReadRow
-        named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
         name = func.coalesce(DeskStaff.name, table.agent_id)
-        own = (table.tenant_id == key.tenant) & (table.session_id == key.session_id) & (table.agent_id != besides)
-        query = select(table.agent_id, name).outerjoin(DeskStaff, named).where(own, table.seen_at > now() - VIEWING)
+        own = match_session(table, key), table.agent_id != besides, table.seen_at > now() - VIEWING
+        query = select(table.agent_id, name).outerjoin(DeskStaff, match_equal(DeskStaff, table, "agent_id")).where(*own)
         rows = await self._database.fetch(query.order_by(name))
         return [Viewer(*row) for row in rows]

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, bindparam, exists, func, or_, select
 
 from agents.types import Outcome
 from app.conversations.tables import StoredTurn
-from app.db.base import now
+from app.db.base import match_equal, match_session, now
 from app.db.engine import Database
 from app.desk import repository
 from app.desk.repository import COLUMNS, build_session
@@ -70,8 +70,7 @@ class DeskSessionRepository:
         """Lists the sessions that this person had and has no more, the latest first."""
         had = DeskEvent
         theirs = exists().where(
-            had.tenant_id == Table.tenant_id,
-            had.session_id == Table.session_id,
+            match_equal(had, Table, "session_id"),
             had.agent_id == agent_id,
             had.event.in_([Event.ACCEPT.value, Event.TRANSFER.value]),
         )
@@ -102,8 +101,8 @@ class DeskSessionRepository:
         """Loads all transitions of a session, the first one first."""
         table = DeskEvent
         columns = [getattr(table, item.name) for item in fields(HistoryEntry)]
-        of_session = (table.tenant_id == key.tenant) & (table.session_id == key.session_id)
-        rows = await self._database.fetch(select(*columns).where(of_session).order_by(table.version))
+        query = select(*columns).where(match_session(table, key)).order_by(table.version)
+        rows = await self._database.fetch(query)
         return [
             HistoryEntry(row[0], Event(row[1]), State(row[2]), State(row[3]), Actor(row[4]), *row[5:]) for row in rows
         ]
@@ -125,11 +124,7 @@ class DeskSessionRepository:
         """Lists sessions with a person who did not answer the customer's last message for so long."""
         last = (
             select(DeskMessageRow.sender)
-            .where(
-                DeskMessageRow.tenant_id == Table.tenant_id,
-                DeskMessageRow.session_id == Table.session_id,
-                DeskMessageRow.seq == Table.messages,
-            )
+            .where(match_equal(DeskMessageRow, Table, "session_id"), DeskMessageRow.seq == Table.messages)
             .scalar_subquery()
         )
         return await self._load_sessions(

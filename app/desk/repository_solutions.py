@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, or_, select
 
-from app.db.base import now
+from app.db.base import match_session, now
 from app.db.engine import Database, insert_into
 from app.db.outbox import PendingEvent
 from app.desk.tables import DeskSolution as Table
@@ -83,8 +83,7 @@ class SolutionRepository:
             if first and gap:
                 event = PendingEvent(key.tenant, "turns", {"gaps": [found]})
                 await connection.run_sync(lambda sync: self._note(sync, [event]))
-            mine = (Table.tenant_id == key.tenant) & (Table.session_id == key.session_id)
-            query = select(*_COLUMNS).where(mine, Table.question_hash == gap)
+            query = select(*_COLUMNS).where(match_session(Table, key), Table.question_hash == gap)
             return Solution(*(await connection.execute(query)).one())
 
     async def load_page(

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, select, update
 
-from app.db.base import now
+from app.db.base import match_equal, now
 from app.db.engine import Database, build_upsert
 from app.desk.tables import DeskSessionRow
 from app.desk.tables import DeskStaff as Table
@@ -24,8 +24,7 @@ _ASSIGNED = (
     select(func.count())
     .select_from(DeskSessionRow)
     .where(
-        DeskSessionRow.tenant_id == Table.tenant_id,
-        DeskSessionRow.agent_id == Table.agent_id,
+        match_equal(DeskSessionRow, Table, "agent_id"),
         DeskSessionRow.state == State.ASSIGNED.value,
     )
     .scalar_subquery()

@@ -272,7 +272,7 @@ class HistoryOut(ResponseBody):
     created_at: datetime
 
 
-class DeskExchangeOut(BaseModel):
+class DeskExchangeOut(ResponseBody):
     """What was said with the bot."""
 
     question: str

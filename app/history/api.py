@@ -171,10 +171,9 @@ async def _build_list(wiring: Wiring, tenant: str, found: Sequence[FoundConversa
     labels = await wiring.contacts.rows.load_labels(tenant, ids)
     listed = []
     for one in found:
-        out = FoundOut.model_validate(one)
-        out.labels = list(labels.get(one.session_id, ()))
-        out.customer = CustomerOut.from_customer(customers[one.session_id]) if one.session_id in customers else None
-        listed.append(out)
+        customer = customers.get(one.session_id)
+        shown = CustomerOut.from_customer(customer) if customer else None
+        listed.append(FoundOut.build_from(one, labels=labels.get(one.session_id, ()), customer=shown))
     return listed
 
 

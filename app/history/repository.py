@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, exists, func, or_, select
 
 from app.contacts.tables import ContactLabelRow, ContactRow, ConversationLabelRow
 from app.conversations.tables import Conversation, StoredTurn
+from app.db.base import match_equal
 from app.db.engine import Database
 from app.desk.tables import DeskEvent, DeskMessageRow, DeskNoteRow, DeskSessionRow, DeskStaff
 from app.desk.types import ACTIVE, Event, State
@@ -20,9 +21,9 @@ from app.tickets.tables import Ticket
 # Up to which what is found is counted.
 MAX_TOTAL = 1000
 _DESK, _ACTIVE = DeskSessionRow, [state.value for state in ACTIVE]
-_AT_DESK = and_(_DESK.tenant_id == Conversation.tenant_id, _DESK.session_id == Conversation.session_id)
-_OWN_TURN = and_(StoredTurn.tenant_id == Conversation.tenant_id, StoredTurn.session_id == Conversation.session_id)
-_OWN_TICKET = and_(Ticket.tenant_id == Conversation.tenant_id, Ticket.session_id == Conversation.session_id)
+_AT_DESK = match_equal(_DESK, Conversation, "session_id")
+_OWN_TURN = match_equal(StoredTurn, Conversation, "session_id")
+_OWN_TICKET = match_equal(Ticket, Conversation, "session_id")
 _FIRST = select(StoredTurn.question).where(_OWN_TURN).order_by(StoredTurn.number).limit(1).scalar_subquery()
 _LAST = select(StoredTurn.outcome).where(_OWN_TURN).order_by(StoredTurn.number.desc()).limit(1).scalar_subquery()
 _TICKET = select(Ticket.number).where(_OWN_TICKET).order_by(Ticket.created_at.desc()).limit(1).scalar_subquery()
@@ -43,7 +44,7 @@ class ConversationSearch:
 
         def search(connection: Connection) -> tuple[list[FoundConversation], int]:
             where = _build_conditions(connection, tenant, wanted)
-            named = and_(DeskStaff.tenant_id == _DESK.tenant_id, DeskStaff.agent_id == _DESK.agent_id)
+            named = match_equal(DeskStaff, _DESK, "agent_id")
             source = select(Conversation.session_id).select_from(Conversation).outerjoin(_DESK, _AT_DESK)
             counted = source.where(*where).limit(MAX_TOTAL).subquery()
             total = connection.execute(select(func.count()).select_from(counted)).scalar_one()
@@ -83,16 +84,14 @@ def _build_conditions(connection: Connection, tenant: str, wanted: HistoryFilter
         where.append((Conversation.session_id == wanted.customer) | of_member)
     if wanted.label:
         of_conversation = exists().where(
-            ConversationLabelRow.tenant_id == Conversation.tenant_id,
-            ConversationLabelRow.session_id == Conversation.session_id,
+            match_equal(ConversationLabelRow, Conversation, "session_id"),
             ConversationLabelRow.label == wanted.label,
         )
         of_contact = exists().where(_match_contact(ContactLabelRow), ContactLabelRow.label == wanted.label)
         where.append(of_conversation | of_contact)
     if wanted.agent_id:
         had = exists().where(
-            DeskEvent.tenant_id == Conversation.tenant_id,
-            DeskEvent.session_id == Conversation.session_id,
+            match_equal(DeskEvent, Conversation, "session_id"),
             DeskEvent.agent_id == wanted.agent_id,
             DeskEvent.event.in_([Event.ACCEPT.value, Event.TRANSFER.value]),
         )

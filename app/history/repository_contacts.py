@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, and_, func, select
 
 from app.conversations.tables import Conversation, Feedback, StoredTurn
+from app.db.base import match_equal
 from app.db.engine import Database
 from app.desk.tables import DeskNoteRow, DeskStaff
 from app.tickets.tables import Ticket
@@ -54,11 +55,10 @@ class ContactHistory:
     async def list_notes(self, tenant: str, sessions: Sequence[str]) -> Sequence[Row[*tuple[Any, ...]]]:
         """Lists the notes of colleagues about these conversations."""
         table = DeskNoteRow
-        named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
         name = func.coalesce(DeskStaff.name, table.agent_id).label("name")
         query = (
             select(table.session_id, name, table.content, table.created_at)
-            .outerjoin(DeskStaff, named)
+            .outerjoin(DeskStaff, match_equal(DeskStaff, table, "agent_id"))
             .where(table.tenant_id == tenant, table.session_id.in_(sessions))
             .order_by(table.created_at.desc())
             .limit(MOST)

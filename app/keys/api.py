@@ -68,7 +68,7 @@ async def create_key(body: KeyIn, request: Request, tenant: AdminTenant, wiring:
     bound_to = await _check_filter(wiring, tenant, body.filter)
     given = body.role, body.name, body.origins, body.expires_at, body.scopes, bound_to
     row, secret = await wiring.key_management.create(tenant, *given)
-    return KeyCreated(**KeyOut.from_row(row, request.state.principal.key).model_dump(), key=secret)
+    return KeyCreated.build_from(KeyOut.from_row(row, request.state.principal.key), key=secret)
 
 
 @router.patch("/{key_id}", responses=list_failures(404, 409))
@@ -87,7 +87,7 @@ async def rotate_key(
 ) -> KeyCreated:
     """Gives a valid key another secret, which is returned this once; the one before works on for a while."""
     row, secret = await wiring.key_management.rotate_key(tenant, key_id, body.grace)
-    return KeyCreated(**KeyOut.from_row(row, request.state.principal.key).model_dump(), key=secret)
+    return KeyCreated.build_from(KeyOut.from_row(row, request.state.principal.key), key=secret)
 
 
 @router.delete("/{key_id}", status_code=204, responses=list_failures(404, 409))

@@ -95,22 +95,6 @@ class KeyFilter:
     state: KeyState | None = None
 
 
-_ROW = (
-    ApiKey.id,
-    ApiKey.tenant_id,
-    ApiKey.name,
-    ApiKey.role,
-    ApiKey.origins,
-    ApiKey.created_at,
-    ApiKey.revoked_at,
-    ApiKey.last_used_at,
-    ApiKey.expires_at,
-    ApiKey.previous_until,
-    ApiKey.scopes,
-    ApiKey.filter,
-)
-
-
 _STAMP = select(
     func.count(),
     func.count(ApiKey.revoked_at),
@@ -176,7 +160,7 @@ class KeyRepository:
 
     async def list_all(self, tenant: str | None = None) -> list[KeyRow]:
         """Returns the keys of one tenant, oldest first, including revoked ones; without a tenant, those of all."""
-        query = select(*_ROW).order_by(ApiKey.created_at)
+        query = select(ApiKey.__table__).order_by(ApiKey.created_at)
         if tenant is not None:
             query = query.where(ApiKey.tenant_id == tenant)
         return [_build_row(row) for row in await self._database.fetch(query)]
@@ -199,13 +183,13 @@ class KeyRepository:
             where.append(states[wanted.state])
         usual = case((states[KeyState.VALID], 0), else_=1), ApiKey.created_at.desc(), ApiKey.id
         order = *build_order(sort, _SORTED), *usual
-        query = select(*_ROW).where(*where).order_by(*order)
+        query = select(ApiKey.__table__).where(*where).order_by(*order)
         rows, total = await self._database.fetch_page(query, offset, limit)
         return [_build_row(row) for row in rows], total
 
     async def get(self, tenant: str, key_id: str) -> KeyRow | None:
         """Returns the key of a tenant with this id; None without one."""
-        query = select(*_ROW).where(ApiKey.tenant_id == tenant, ApiKey.id == key_id)
+        query = select(ApiKey.__table__).where(ApiKey.tenant_id == tenant, ApiKey.id == key_id)
         row = await self._database.fetch_first(query)
         return None if row is None else _build_row(row)
 

@@ -40,8 +40,7 @@ async def create_person(body: PersonIn, request: Request, tenant: AdminTenant, w
     """Makes an account and an invitation to choose its password, which is returned this once."""
     who = body.login, body.name, body.role, body.subject
     person, invitation, _ = await wiring.people.create(tenant, *who, body.build_duty(body.name))
-    shown = await _build_person(person, request, wiring)
-    return PersonCreated(**shown.model_dump(), invitation=invitation)
+    return PersonCreated.build_from(await _build_person(person, request, wiring), invitation=invitation)
 
 
 @router.patch("/{person_id}", responses=list_failures(404, 409))

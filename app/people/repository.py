@@ -15,20 +15,6 @@ from app.db.engine import Database
 from app.people.person import Person
 from app.people.tables import PersonRow as Table
 
-COLUMNS = (
-    Table.tenant_id,
-    Table.id,
-    Table.login,
-    Table.name,
-    Table.role,
-    Table.subject,
-    Table.password,
-    Table.invited_until,
-    Table.created_at,
-    Table.disabled_at,
-    Table.signed_in_at,
-)
-
 
 class PeopleRepository:
     """Of all tenants; only an invitation, which nobody can guess, is looked up without one."""
@@ -38,7 +24,7 @@ class PeopleRepository:
 
     async def list_people(self, tenant: str) -> list[Person]:
         """Lists all accounts, by name."""
-        query = select(*COLUMNS).where(Table.tenant_id == tenant).order_by(Table.name, Table.login)
+        query = select(Table.__table__).where(Table.tenant_id == tenant).order_by(Table.name, Table.login)
         return [build_person(row) for row in await self._database.fetch(query)]
 
     async def find(self, tenant: str, person_id: str) -> Person | None:
@@ -92,12 +78,12 @@ class PeopleRepository:
         return await self._database.execute(query) == 1
 
     async def _find_first(self, *wanted: ColumnElement[bool]) -> tuple[Person, str | None] | None:
-        row = await self._database.fetch_first(select(*COLUMNS).where(*wanted))
+        row = await self._database.fetch_first(select(Table.__table__).where(*wanted))
         return (build_person(row), row.password) if row else None
 
 
 def build_person(row: Any) -> Person:
-    """Builds a person from a row of `COLUMNS`."""
+    """Builds a person from a row with the columns of the table."""
     who = row.tenant_id, row.id, row.login, row.name, Role(row.role), row.subject or "", row.password is not None
     return Person(*who, row.invited_until, row.created_at, row.disabled_at, row.signed_in_at)
 

@@ -11,14 +11,14 @@ from app.auth.principal import Principal
 from app.db.base import now
 from app.db.engine import Database
 from app.people.person import Person
-from app.people.repository import COLUMNS, build_person
+from app.people.repository import build_person
 from app.people.tables import PersonRow
 from app.people.tables import SignInRow as Table
 
 # A use is written no more often.
 SEEN_EVERY = timedelta(minutes=1)
 _FOUND = (
-    select(*COLUMNS, Table.tenant_id.label("tenant"), Table.key_digest, Table.seen_at)
+    select(PersonRow.__table__, Table.tenant_id.label("tenant"), Table.key_digest, Table.seen_at)
     .outerjoin(PersonRow, and_(PersonRow.tenant_id == Table.tenant_id, PersonRow.id == Table.person_id))
     .where(or_(Table.person_id.is_(None), PersonRow.disabled_at.is_(None)))
 )

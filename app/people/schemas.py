@@ -11,7 +11,7 @@ from app.auth.principal import Role
 from app.desk.schemas import DutyFields, Label
 from app.desk.types import Staff
 from app.http.fields import CLEANED
-from app.http.schemas import RequestBody
+from app.http.schemas import RequestBody, ResponseBody
 from app.people.person import Person, PersonState
 
 PersonRole = Literal[Role.AGENT, Role.LEAD, Role.ADMIN]
@@ -43,7 +43,7 @@ class PersonPatch(RequestBody):
     disabled: StrictBool | None = Field(None, description="停用：马上退出登录，不能再登录；历史都在")
 
 
-class PersonOut(BaseModel):
+class PersonOut(ResponseBody):
     """An account, and how its person stands at the desk."""
 
     id: str

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, select
 
-from app.db.base import now
+from app.db.base import match_session, now
 from app.db.engine import Database, insert_into
 from app.desk.tables import DeskHandlingRow as Stay
 from app.ratings.tables import RatingRow as Table
@@ -62,8 +62,8 @@ def _load_state(connection: Connection, key: SessionKey) -> RatingState:
     served = _find_served(connection, key)
     if served is None:
         return RatingState(asked=False)
-    mine = Table.tenant_id == key.tenant, Table.session_id == key.session_id, Table.number == served[0]
-    score = connection.execute(select(Table.score).where(*mine)).scalar()
+    mine = match_session(Table, key) & (Table.number == served[0])
+    score = connection.execute(select(Table.score).where(mine)).scalar()
     return RatingState(asked=score is None, score=score or 0)
 
 
@@ -71,7 +71,7 @@ def _find_served(connection: Connection, key: SessionKey) -> tuple[int, str, str
     """Number, agent and team of the last stay at the desk, where a person served it and it ended lately."""
     query = (
         select(Stay.number, Stay.agent_id, Stay.team, Stay.ended_at, Stay.accepted_at)
-        .where(Stay.tenant_id == key.tenant, Stay.session_id == key.session_id)
+        .where(match_session(Stay, key))
         .order_by(Stay.number.desc())
         .limit(1)
     )

@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 from agents.types import Outcome
 from app.conversations.tables import StoredTurn as Turn
-from app.db.base import now
+from app.db.base import match_equal, now
 from app.db.engine import Database
 from app.desk.tables import DeskHandlingRow as Stay
 from app.desk.types import Event
@@ -208,7 +208,7 @@ def _match_turns(asked: ReportRange) -> ColumnElement[bool]:
 
 
 def _match_rating() -> ColumnElement[bool]:
-    return and_(Rating.tenant_id == Stay.tenant_id, Rating.session_id == Stay.session_id, Rating.number == Stay.number)
+    return match_equal(Rating, Stay, "session_id", "number")
 
 
 def _is_met(asked: ReportRange) -> ColumnElement[bool]:
@@ -230,9 +230,7 @@ def _turn_is(outcomes: frozenset[Outcome]) -> ColumnElement[bool]:
 
 def _is_with_person(asked: ReportRange) -> ColumnElement[bool]:
     """Whether the conversation of a turn asked for a person since the range began."""
-    return exists().where(
-        Stay.tenant_id == Turn.tenant_id, Stay.session_id == Turn.session_id, Stay.queued_at >= asked.start
-    )
+    return exists().where(match_equal(Stay, Turn, "session_id"), Stay.queued_at >= asked.start)
 
 
 def _get_hour(connection: Connection, moment: Any) -> ColumnElement[int]:

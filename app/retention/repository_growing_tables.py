@@ -25,7 +25,7 @@ from app.connection.tables import ModelConnectionRow
 from app.contacts.tables import ContactLabelRow, ContactRow
 from app.conversations.tables import Conversation
 from app.corrections.tables import CorrectionRow
-from app.db.base import Base, match_keys, now
+from app.db.base import Base, match_equal, match_keys, now
 from app.db.engine import insert_into
 from app.db.tables import OutboxEvent
 from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff, DeskTeamRow
@@ -111,13 +111,11 @@ def _match_conversations(before: datetime) -> ColumnElement[bool]:
     """Matches conversations that may be deleted: not while a person is needed, or a ticket about them is open."""
     desk, ticket = DeskSessionRow, Ticket
     at_desk = exists().where(
-        desk.tenant_id == Conversation.tenant_id,
-        desk.session_id == Conversation.session_id,
+        match_equal(desk, Conversation, "session_id"),
         desk.state.in_([state.value for state in ACTIVE]) | (desk.active_at >= before),
     )
     to_do = exists().where(
-        ticket.tenant_id == Conversation.tenant_id,
-        ticket.session_id == Conversation.session_id,
+        match_equal(ticket, Conversation, "session_id"),
         ticket.state.not_in([state.value for state in DONE]),
     )
     return (Conversation.updated_at < before) & ~at_desk & ~to_do
@@ -126,7 +124,7 @@ def _match_conversations(before: datetime) -> ColumnElement[bool]:
 def _match_channel_sessions(before: datetime) -> ColumnElement[bool]:
     """Matches sessions of channels without a conversation; the others are deleted with it."""
     session = ChannelSessionRow
-    kept = exists().where(Conversation.tenant_id == session.tenant_id, Conversation.session_id == session.session_id)
+    kept = exists().where(match_equal(Conversation, session, "session_id"))
     return (session.updated_at < before) & ~kept
 
 

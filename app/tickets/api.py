@@ -26,7 +26,6 @@ from app.tickets.schemas import (
     CommentIn,
     TicketBulkIn,
     TicketDetail,
-    TicketEventOut,
     TicketIn,
     TicketOut,
     TicketOutcome,
@@ -168,8 +167,7 @@ async def change_tickets(body: TicketBulkIn, request: Request, tenant: StaffTena
 async def read_ticket(number: Number, tenant: StaffTenant, wiring: Wiring) -> TicketDetail:
     """A ticket with its history."""
     ticket, history = await wiring.tickets.get_ticket(tenant, number.upper())
-    events = [TicketEventOut.model_validate(event) for event in history]
-    return TicketDetail(**TicketOut.from_row(ticket).model_dump(), history=events)
+    return TicketDetail.build_from(TicketOut.from_row(ticket), history=history)
 
 
 @router.patch("/{number}", responses=list_failures(404, 409))

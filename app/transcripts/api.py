@@ -63,7 +63,7 @@ class ConversationList(BaseModel):
     total: int
 
 
-class ExchangeOut(BaseModel):
+class ExchangeOut(ResponseBody):
     """A message of the customer and the reply to it."""
 
     message_id: str
@@ -91,7 +91,7 @@ class EntryOut(ResponseBody):
     attachments: list[AttachmentOut] = Field([], description="随这句话发来的图片和文件")
 
 
-class Transcript(BaseModel):
+class Transcript(ResponseBody):
     """A whole conversation, oldest first: `entries` is all that was said and happened, `turns` the bot's replies with
     their sources and votes.
     """
@@ -150,21 +150,10 @@ async def read_conversation(session_id: SessionId, tenant: CompanyTenant, wiring
     if whole is None:
         raise _build_not_found(session_id)
     turns = [
-        ExchangeOut(
-            message_id=item.id,
-            question=item.question,
-            reply=item.reply,
-            outcome=item.outcome,
-            data=item.response["data"],
-            created_at=item.created_at,
-            rating=item.rating,
-            reason=item.reason,
-        )
+        ExchangeOut.build_from(item, message_id=item.id, data=item.response["data"])
         for item in await wiring.transcripts.read(tenant, session_id)
     ]
-    entries = [EntryOut.model_validate(entry) for entry in whole.entries]
-    about = {name: getattr(whole, name) for name in _ABOUT}
-    return Transcript(**about, entries=entries, turns=turns)
+    return Transcript.build_from(whole, turns=turns)
 
 
 @router.delete("/{session_id}", status_code=204, responses=list_failures(404))
@@ -183,9 +172,6 @@ async def rate_message(
     if not await wiring.transcripts.rate(tenant, session_id, message_id, body.rating, clean(body.reason)):
         raise NotFound("没有找到这条消息，请核对会话编号与消息编号。", code="message_not_found")
     return Response(status_code=204)
-
-
-_ABOUT = "session_id", "user_id", "verified", "channel", "state", "created_at", "updated_at"
 
 
 def _build_not_found(session_id: str) -> NotFound:

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.contacts.tables import ConversationLabelRow
 from app.conversations.tables import Conversation, Feedback, StoredTurn
-from app.db.base import now
+from app.db.base import match_equal, now
 from app.db.engine import Database, build_upsert
 from app.db.sorting import build_order
 from app.desk.tables import DeskSessionRow
@@ -87,8 +87,8 @@ class Exchange:
 
 _ENDS = {trouble: [end.value for end, found in TROUBLES.items() if found is trouble] for trouble in Trouble}
 EVERYTHING = ConversationFilter()
-_OWN_TURN = (StoredTurn.tenant_id == Conversation.tenant_id) & (StoredTurn.session_id == Conversation.session_id)
-_AT_DESK = (DeskSessionRow.tenant_id == Conversation.tenant_id) & (DeskSessionRow.session_id == Conversation.session_id)
+_OWN_TURN = match_equal(StoredTurn, Conversation, "session_id")
+_AT_DESK = match_equal(DeskSessionRow, Conversation, "session_id")
 _OWN_VOTE = (Feedback.tenant_id == StoredTurn.tenant_id) & (Feedback.turn_id == StoredTurn.id) & _OWN_TURN
 _DISLIKED = exists().where(
     Feedback.tenant_id == StoredTurn.tenant_id, Feedback.turn_id == StoredTurn.id, Feedback.rating == "down"
@@ -128,9 +128,7 @@ def _build_conditions(tenant: str, wanted: ConversationFilter) -> list[ColumnEle
     if wanted.trouble is not None:
         where.append(exists().where(_OWN_TURN, _SEVERITY.in_([SEVERITY[wanted.trouble]])))
     if wanted.label:
-        of_conversation = (ConversationLabelRow.tenant_id == Conversation.tenant_id) & (
-            ConversationLabelRow.session_id == Conversation.session_id
-        )
+        of_conversation = match_equal(ConversationLabelRow, Conversation, "session_id")
         where.append(exists().where(of_conversation, ConversationLabelRow.label == wanted.label))
     if wanted.since is not None:
         where.append(Conversation.updated_at >= wanted.since)

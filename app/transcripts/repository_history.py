@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.conversations.tables import Feedback, StoredTurn
+from app.db.base import match_equal, match_session
 from app.db.engine import Database
 from app.desk.tables import DeskEvent, DeskMessageRow, DeskStaff
 from app.desk.types import Event, Sender
@@ -138,7 +139,7 @@ async def _load_events(
     table = DeskEvent
     query = (
         select(table.created_at, table.version, table.event, _NAME)
-        .outerjoin(DeskStaff, _match_staff(table))
+        .outerjoin(DeskStaff, match_equal(DeskStaff, table, "agent_id"))
         .where(*_match_before(table, table.version, 1, key, before), table.event.in_(TOLD))
         .order_by(table.created_at.desc(), table.version.desc())
         .limit(limit)
@@ -155,7 +156,7 @@ async def _load_messages(
     table = DeskMessageRow
     query = (
         select(table.created_at, table.seq, table.sender, table.content, _NAME, table.attachments)
-        .outerjoin(DeskStaff, _match_staff(table))
+        .outerjoin(DeskStaff, match_equal(DeskStaff, table, "agent_id"))
         .where(*_match_before(table, table.seq, 2, key, before), table.sender.in_(_SPEAKERS))
         .order_by(table.created_at.desc(), table.seq.desc())
         .limit(limit)
@@ -171,19 +172,15 @@ def _match_before(
     table: Any, number: Any, rank: int, key: SessionKey, before: HistoryPlace | None
 ) -> Sequence[ColumnElement[bool]]:
     """Rows of the conversation, which stand before a place."""
-    own = [table.tenant_id == key.tenant, table.session_id == key.session_id]
+    own = match_session(table, key)
     if before is None:
-        return own
+        return [own]
     at = table.created_at
     if rank > before.rank:
-        return [*own, at < before.created_at]
+        return [own, at < before.created_at]
     if rank < before.rank:
-        return [*own, at <= before.created_at]
-    return [*own, or_(at < before.created_at, and_(at == before.created_at, number < before.number))]
-
-
-def _match_staff(table: Any) -> ColumnElement[bool]:
-    return and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
+        return [own, at <= before.created_at]
+    return [own, or_(at < before.created_at, and_(at == before.created_at, number < before.number))]
 
 
 _NAME = func.coalesce(DeskStaff.name, "")

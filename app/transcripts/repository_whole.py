@@ -9,9 +9,10 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Executable, Select, and_, func, select
+from sqlalchemy import Executable, Select, func, select
 
 from app.conversations.tables import Conversation, StoredTurn
+from app.db.base import match_equal, match_session
 from app.db.engine import Database
 from app.desk.tables import DeskEvent, DeskMessageRow, DeskSessionRow, DeskStaff
 from app.desk.types import Event, Sender, State
@@ -72,9 +73,6 @@ class WholeTranscriptRepository:
 
     async def read(self, key: SessionKey) -> WholeTranscript | None:
         """Reads a whole conversation; None if it does not exist."""
-        same = and_(
-            DeskSessionRow.tenant_id == Conversation.tenant_id, DeskSessionRow.session_id == Conversation.session_id
-        )
         query = (
             select(
                 Conversation.session_id,
@@ -85,8 +83,8 @@ class WholeTranscriptRepository:
                 Conversation.created_at,
                 Conversation.updated_at,
             )
-            .outerjoin(DeskSessionRow, same)
-            .where(Conversation.tenant_id == key.tenant, Conversation.session_id == key.session_id)
+            .outerjoin(DeskSessionRow, match_equal(DeskSessionRow, Conversation, "session_id"))
+            .where(match_session(Conversation, key))
         )
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
@@ -102,7 +100,7 @@ class WholeTranscriptRepository:
 def _select_turns(key: SessionKey) -> Executable:
     return (
         select(StoredTurn.id, StoredTurn.question, StoredTurn.reply, StoredTurn.created_at, StoredTurn.attachments)
-        .where(StoredTurn.tenant_id == key.tenant, StoredTurn.session_id == key.session_id)
+        .where(match_session(StoredTurn, key))
         .order_by(StoredTurn.number)
     )
 
@@ -122,9 +120,8 @@ def _select_events(key: SessionKey) -> Executable:
 
 def _select_with_staff(table: type[DeskMessageRow] | type[DeskEvent], key: SessionKey, *columns: Any) -> Select[Any]:
     """Rows of the conversation beside the member of staff whose they are."""
-    named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
-    own = table.tenant_id == key.tenant, table.session_id == key.session_id
-    return select(*columns).select_from(table).outerjoin(DeskStaff, named).where(*own)
+    named = match_equal(DeskStaff, table, "agent_id")
+    return select(*columns).select_from(table).outerjoin(DeskStaff, named).where(match_session(table, key))
 
 
 def _build_entries(turns: Sequence[Any], said: Sequence[Any], happened: Sequence[Any]) -> tuple[TranscriptEntry, ...]:

@@ -4,16 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from agents.wording.catalogue import say
 from app.desk.queue_notices import (
     HANDLING_SECONDS,
     PICK_UP_SECONDS,
     build_again_notice,
     build_held_notice,
-    build_left_notice,
+    build_offer_notice,
     build_queue_notice,
     compute_wait,
     is_leaving,
-    offer_notice,
 )
 from app.desk.types import QueueState, Staff, State
 from app.profiles.hours import format_opening, parse_business_hours
@@ -46,7 +46,7 @@ def test_a_customer_without_a_button_can_leave(text: str) -> None:
 
 
 def test_who_left_is_told_so_in_either_language() -> None:
-    assert "退出排队" in build_left_notice() and build_left_notice(english=True).isascii()
+    assert "退出排队" in say("queue_left", False) and say("queue_left", True).isascii()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_notices_say_what_is_so_in_either_language() -> None:
     assert "继续回答" not in build_queue_notice(waits, answering=False)
     assert "go on answering" not in build_queue_notice(waits, english=True, answering=False)
     assert "in the queue already" in build_again_notice(waits, english=True)
-    assert "转人工" in offer_notice() and "talk to a human" in offer_notice(english=True)
+    assert "转人工" in build_offer_notice() and "talk to a human" in build_offer_notice(english=True)
     closed = QueueState(State.OUT_OF_HOURS, 1, ticket="TK1")
     tomorrow = datetime.now(HOURS.zone).replace(hour=9, minute=0) + timedelta(days=1)
     late, english = build_queue_notice(closed, tomorrow), build_queue_notice(closed, tomorrow, english=True)

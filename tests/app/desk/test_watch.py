@@ -8,10 +8,10 @@ from sqlalchemy import update
 
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Question
 from agents.understanding.utterance import Utterance
+from agents.wording.catalogue import say
 from app.db.base import now
 from app.db.engine import Database
 from app.desk.human_desk import HumanDesk
-from app.desk.queue_notices import build_left_notice
 from app.desk.tables import DeskSessionRow, DeskStaff
 from app.desk.types import Duty, Sender, State
 from app.errors import Conflict, NotFound
@@ -72,7 +72,7 @@ async def test_outside_business_hours_the_customer_leaves_by_saying_so(database:
     await queued(desk)
     held = await desk.gate.decide_before_answer(Message(TENANT, "s", "取消排队"), Utterance("取消排队"))
     assert held is not None and not held.forward and held.queue.state is State.BOT
-    assert held.answer.reply == build_left_notice()
+    assert held.answer.reply == say("queue_left", False)
 
 
 async def test_once_the_hours_begin_whoever_waits_is_in_the_queue(database: Database, zone: str) -> None:
