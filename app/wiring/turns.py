@@ -49,6 +49,7 @@ def build_turn_log(
     none is kept.
     """
 
+    # One transaction: an answer whose session, receipt or desk refuses it leaves nothing behind.
     def write(connection: Connection, turns: Sequence[NewTurn]) -> Changed:
         repository.append_turns(connection, turns)
         claims = {turn.id: (SessionKey(turn.tenant, turn.session_id), turn.claim) for turn in turns}
