@@ -183,6 +183,7 @@ class _Customer:
     async def _handle_frame(self, frame: Mapping[str, Any], mark: dict[str, str]) -> None:
         service, limits, sender = self._desk.service, self._container.limits, self._hello.sender
         if frame.get("type") == "message":
+            # Counted with its words: an urgent message is answered beyond the limits.
             content = str(frame.get("content", ""))
             sender = await limits.count_message(self._key.tenant, sender, self._key.session_id, content)
         else:

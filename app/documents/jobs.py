@@ -56,7 +56,7 @@ class DocumentJobs:
             sizes.append(len(file.content))
             try:
                 filed = parse_filing(file.path, file.external_id)
-            except InvalidDocument as error:
+            except InvalidDocument as error:  # the report names it, and the other files are taken in
                 accepted.append(RefusedFile(error.name, len(file.content), asdict(describe(error))))
                 continue
             await self._jobs.keep_original(FileKey(tenant, job_id, number), file.content)

@@ -161,6 +161,7 @@ class JobRepository:
 def _build_row(
     tenant: str, job_id: str, number: int, file: Incoming | RefusedFile, size: int, moment: datetime
 ) -> dict[str, Any]:
+    # All rows of one insert need the same columns, so that a refused file has those of an accepted one.
     row = {
         "tenant_id": tenant,
         "job_id": job_id,

@@ -61,7 +61,7 @@ class KnowledgeRepository:
         """
         filing = filing or Filing(prepared.document.name)
         async with self._database.write() as connection:
-            revision = await raise_revision(connection, tenant)
+            revision = await raise_revision(connection, tenant)  # first, as it locks what is looked at next
             document = prepared.document
             await require_current(connection, tenant, prepared, replaces, filing)
             await write_content(connection, tenant, prepared)

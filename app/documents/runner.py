@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from app.index_follower import Follower
 
 
+# A file that searches do not find by then is settled by a later round.
 INDEX_SECONDS = 60.0
 
 

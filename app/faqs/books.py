@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # For entries that changed; a question that comes while more of them are read than that is answered without them.
 WAIT_SECONDS = 1.0
+# Between two tries while the embedder is away; until then questions meet entries by their words alone.
 RETRY_SECONDS = 30.0
 NOTHING = Book((), (), None, None)
 # The revision that brought an entry, the entry, and what is known of its wordings.

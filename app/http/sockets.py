@@ -32,6 +32,7 @@ EAGER_SECONDS = 1.0
 PING_SECONDS = 20.0
 # A client that does not read for so long is cut; it goes on from its last number when it is back.
 SEND_SECONDS = 10.0
+# The pages give up after the first two, and connect again after the others.
 UNAUTHORIZED, FORBIDDEN, TRY_AGAIN, RESTART = 4401, 4403, 1013, 1012
 _CODES = {Forbidden: FORBIDDEN, RateLimited: TRY_AGAIN, IdentityUnavailable: TRY_AGAIN}
 _PROTOCOL, _KEY_PREFIX = "yingda", "key."
@@ -221,7 +222,7 @@ async def _read_hello(
         frame = await _receive_first(line, patience)
         key = str(frame["key"]) if frame.get("key") else None
         token = str(frame.get("user_token") or token)
-    elif "after" not in websocket.query_params:
+    elif "after" not in websocket.query_params:  # else the address says where to go on, and nothing is waited for
         frame = await _receive_first(line, asyncio.timeout(EAGER_SECONDS))
     principal = await container.authenticator.authenticate(key, host, token)
     require_origin(principal, websocket.headers)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Work = Callable[["RequestAttempt | None"], Awaitable[KeptResponse]]
 # How long a retry waits for the first attempt; proxies wait for a minute.
 WAIT_SECONDS = 55.0
+# Seconds between two looks at the first attempt, doubled each time: a short attempt is not waited for longer than
+# it takes, and a long one does not cost a transaction every few milliseconds.
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 # Over which use is averaged; what was longer ago counts less and less.
 MEAN_SECONDS = 5.0
+# By then e^-10 of a mean is left, which moves no tenant before another.
 _FORGET_SECONDS = 10 * MEAN_SECONDS
 # The share of all use beyond which a tenant leaves the last place to the others: twice what these had together.
 MOST_OF_ALL = 2 / 3

@@ -80,7 +80,7 @@ class TurnSlots:
         if tenant in self._waiting:
             self._fill_places()  # its share may have grown since
         if self.free and tenant not in self._waiting and self._can_have(tenant):
-            self._has_place(tenant)
+            self._give_place(tenant)
             return
         waiter = asyncio.get_running_loop().create_future()
         line = self._waiting.setdefault(tenant, OrderedDict()).setdefault(sender, deque())
@@ -107,14 +107,14 @@ class TurnSlots:
             del self._held[tenant]
         self._fill_places()
 
-    def _has_place(self, tenant: str) -> None:
+    def _give_place(self, tenant: str) -> None:
         self.free -= 1
         self._shares.add_places(tenant, 1)
         self._held[tenant] += 1
 
     def _fill_places(self) -> None:
         while self.free and (following := self._wake_next()) is not None:
-            self._has_place(following)
+            self._give_place(following)
 
     def _wake_next(self) -> str | None:
         """Wakes the next sender of the next tenant that may have a place; both go to the end of their lines."""

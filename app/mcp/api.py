@@ -22,6 +22,7 @@ from app.mcp.server import Caller, Context, build_server
 router = APIRouter(tags=["mcp"], route_class=GuardedRoute)
 
 _FORWARDED_HEADERS = ("x-user-token", "x-session-token", "accept-language", "traceparent")
+# What the request outside found out of its caller: calls inside are neither signed in nor counted again.
 _CALLER_STATE = ("principal", "sender", "tenant")
 
 

@@ -182,6 +182,7 @@ async def _build_fetched(
     charset = _CHARSET.search(described)
     media_type = described.partition(";")[0].strip().lower()
     read = status == httpx.codes.OK and asked.wanted(url, media_type)
+    # Headers are kept with the page and a stranger writes them, so each has a bound.
     return Fetched(
         url.copy_with(fragment=None),
         status,

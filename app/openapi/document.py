@@ -119,6 +119,7 @@ def _list_routes(routers: Iterable[APIRouter]) -> Iterator[APIRoute]:
 def _complete(operation: dict[str, Any], route: APIRoute, example: BodyExample) -> None:
     name, responses = operation["operationId"], operation["responses"]
     own = {int(status) for status, told in route.responses.items() if "model" in told}
+    # FastAPI describes errors by models of its own; those of this server look different.
     for status in [status for status in responses if int(status) >= 400 and int(status) not in own]:
         del responses[status]
     for status in sorted(failures.list_statuses(route) - own):

@@ -13,6 +13,7 @@ from app.errors import InvalidRequest
 from app.http.deps import AdminTenant
 from app.http.failures import list_failures
 from app.http.routes import GuardedRoute
+from app.http.schemas import ResponseBody
 from app.metrics import WINDOW_SECONDS, Durations, TenantMetrics
 from app.performance.parts import Wiring
 from knowledge.stores.base import DenseRecall
@@ -35,14 +36,14 @@ class DurationsOut(BaseModel):
         return cls(count=durations.count, p50=p50, p95=p95, p99=p99)
 
 
-class ConcurrencyOut(BaseModel):
+class ConcurrencyOut(ResponseBody):
     """Turns that are being answered now, and the most there ever were at once."""
 
     in_flight: int
     peak: int
 
 
-class LlmOut(BaseModel):
+class LlmOut(ResponseBody):
     """What language models were asked since the start."""
 
     calls: int
@@ -57,7 +58,7 @@ class DenseRecallsOut(BaseModel):
     hnsw: int = Field(description="由 Chroma 的 HNSW 图近似查找")
 
 
-class MetricsOut(BaseModel):
+class MetricsOut(ResponseBody):
     """Counts are since the start of this process."""
 
     window_seconds: float = Field(description="分位数的时间窗口（秒）")
@@ -76,28 +77,21 @@ class MetricsOut(BaseModel):
 
     @classmethod
     def from_metrics(cls, own: TenantMetrics, hit_rate: float, recalls: Mapping[DenseRecall, int]) -> Self:
-        return cls(
+        return cls.build_from(
+            own,
             window_seconds=WINDOW_SECONDS,
             stages={stage: DurationsOut.from_durations(durations) for stage, durations in own.stages.items()},
             first_token_ms=DurationsOut.from_durations(own.first_token),
             total_ms=DurationsOut.from_durations(own.total),
-            concurrency=ConcurrencyOut(in_flight=own.in_flight, peak=own.peak),
-            turns=own.turns,
-            failed=own.failed,
-            outcomes=dict(own.outcomes),
+            concurrency=ConcurrencyOut.build_from(own),
             cache_hit_rate=hit_rate,
             refusal_rate=own.refused / own.turns if own.turns else 0.0,
             degradation_rate=own.degraded / own.turns if own.turns else 0.0,
-            llm=LlmOut(
-                calls=own.llm.calls,
-                prompt_tokens=own.llm.prompt_tokens,
-                completion_tokens=own.llm.completion_tokens,
-            ),
             dense_recalls=DenseRecallsOut(**{recall.value: recalls.get(recall, 0) for recall in DenseRecall}),
         )
 
 
-class RetrievalCacheOut(BaseModel):
+class RetrievalCacheOut(ResponseBody):
     """The cache behind: results of searches."""
 
     size: int
@@ -105,7 +99,7 @@ class RetrievalCacheOut(BaseModel):
     misses: int
 
 
-class CacheStatsOut(BaseModel):
+class CacheStatsOut(ResponseBody):
     """The hot cache, as far as the tenant is concerned; `max_size` is for all tenants."""
 
     enabled: bool
@@ -167,19 +161,16 @@ async def read_cache_stats(tenant: AdminTenant, wiring: Wiring) -> CacheStatsOut
     cache, stats = wiring.hot_cache, wiring.hot_cache.get_stats(tenant)
     parts = await wiring.tenants.get_parts(tenant)
     behind, tuned = parts.retriever.cache, parts.tuned.settings
-    return CacheStatsOut(
+    return CacheStatsOut.build_from(
+        stats,
         enabled=tuned.hot_cache_max_size > 0,
         size=cache.count_entries(tenant),
         max_size=tuned.hot_cache_max_size,
         ttl_seconds=tuned.hot_cache_ttl,
-        hits=stats.hits,
-        shared=stats.shared,
-        misses=stats.misses,
-        hit_rate=stats.hit_rate,
         saved_ms=round(stats.saved_ms, 3),
         saved_llm_calls=stats.saved_llm.calls,
         saved_llm_tokens=stats.saved_llm.prompt_tokens + stats.saved_llm.completion_tokens,
-        retrieval=RetrievalCacheOut(size=len(behind), hits=behind.hits, misses=behind.misses),
+        retrieval=RetrievalCacheOut.build_from(behind, size=len(behind)),
     )
 
 

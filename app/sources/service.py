@@ -102,7 +102,7 @@ class SourceService:
 
     async def _expire_document(self, tenant: str, source_id: str, document_id: str) -> None:
         if not await self.rows.is_held_elsewhere(tenant, source_id, document_id):
-            with suppress(NotFound):
+            with suppress(NotFound):  # somebody deleted it meanwhile
                 await self._ingestion.change_document(tenant, document_id, {"valid_until": now()})
 
     async def sync(self, context: JobContext) -> dict[str, Any]:

@@ -50,6 +50,7 @@ def build_turn_log(
     """
     partners = build_partners(lifetime)
 
+    # One transaction: an answer whose session, receipt or desk refuses it leaves nothing behind.
     def write(connection: Connection, turns: Sequence[NewTurn]) -> Changed:
         repository.append_turns(connection, turns)
         claims = {turn.id: (SessionKey(turn.tenant, turn.session_id), turn.claim) for turn in turns}
