@@ -12,6 +12,7 @@ from agents.screening.types import Reason
 from app.conversations.schemas import DecisionOut
 from app.hit_test.trial import Expected, Stage, Trial, TrialResult
 from app.http.fields import CLEANED, VISIBLE, WHOLE
+from app.http.schemas import RequestBody, ResponseBody
 from app.search.filter_requests import FilterIn
 from app.search.schemas import CandidateOut, EvidenceOut
 from app.search.waterfall import build_waterfall
@@ -97,10 +98,8 @@ class SearchRequest(BaseModel):
         )
 
 
-class DroppedOut(BaseModel):
+class DroppedOut(ResponseBody):
     """Where the way of what was expected ended."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     stage: Stage = Field(
         description="停在哪一步：not_found 知识库里没有，not_indexed 还没进索引，filtered 不在有效期或限定的范围内，"
@@ -141,15 +140,13 @@ class SearchResponse(EvidenceOut):
             rejected=tried.rejected,
             decision=DecisionOut.model_validate(tried.decision.to_json()) if tried.decision else None,
             route=RouteOut.model_validate(route_fields(tried.turn.route)) if tried.turn else None,
-            why=DroppedOut.model_validate(tried.dropped) if tried.dropped else None,
+            why=DroppedOut.build_from(tried.dropped) if tried.dropped else None,
             **told,
         )
 
 
-class BatchQuestionIn(BaseModel):
+class BatchQuestionIn(RequestBody):
     """A question, after others if wanted."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: Message = Field(description="要试的问题")
     history: list[Message] = Field(default=[], max_length=10, description="之前问过的话，先问的在前")
@@ -161,16 +158,14 @@ class BatchQuestionIn(BaseModel):
         return Trial(self.query, tuple(self.history), decide=decide, expected=expected)
 
 
-class BatchSearchRequest(BaseModel):
+class BatchSearchRequest(RequestBody):
     """Questions to try."""
-
-    model_config = ConfigDict(extra="forbid")
 
     questions: list[BatchQuestionIn] = Field(min_length=1, max_length=MAX_QUESTIONS, description="要试的问题")
     decide: StrictBool = Field(False, description="为 true 时像对话那样决定由谁回答")
 
 
-class BatchFindingOut(BaseModel):
+class BatchFindingOut(ResponseBody):
     """What came of a question."""
 
     query: str
@@ -205,7 +200,7 @@ class BatchFindingOut(BaseModel):
         )
 
 
-class BatchSearchResponse(BaseModel):
+class BatchSearchResponse(ResponseBody):
     """In the order of the questions."""
 
     counts: dict[GateVerdict, int] = Field(description="每种结论各有几问")

@@ -14,10 +14,11 @@ from app.chat.account import Account
 from app.chat.answer_pipeline import AnswerPipeline, PreparedMessage
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
+from app.db.engine import Database
 from app.errors import Conflict, InvalidRequest
 from app.hit_test.canaries import TrialSearch
-from app.hit_test.drop_reason import Search, Widths, find_drop_reason
-from app.hit_test.repository import ExpectedRepository
+from app.hit_test.drop_reason import Search, find_drop_reason
+from app.hit_test.repository import find_stored
 from app.hit_test.trial import Dropped, Stored, Trial, TrialResult
 from app.tenants import TenantParts, Tenants
 from app.turns.types import Message
@@ -35,13 +36,13 @@ class HitTest:
         history: History,
         answering: AnswerPipeline,
         tenants: Tenants,
-        expected: ExpectedRepository,
+        database: Database,
     ) -> None:
         self._guard = guard
         self._history = history
         self._answering = answering
         self._tenants = tenants
-        self._expected = expected
+        self._database = database
 
     async def run(self, tenant: str, trial: Trial, trying: TrialSearch | None = None) -> TrialResult:
         """Searches, and decides if wanted: then a model reads the message too, where the chat has one read it. What the
@@ -68,7 +69,7 @@ class HitTest:
             dropped = None
             if trial.expected is not None:
                 stored = trying.find_stored(trial.expected) if trying else None
-                stored = stored or await self._expected.find(tenant, trial.expected)
+                stored = stored or await find_stored(self._database, tenant, trial.expected)
                 dropped = await _explain_drop(stored, parts, snapshot, question, findings, found)
             return TrialResult(
                 text=question.utterance.original,
@@ -106,8 +107,10 @@ async def _explain_drop(
     meant = question.utterance.normalized, question.utterance.rewrite, question.where, build_search_context(question)
     choice = await parts.retriever.choose_versions(*meant)
     own = parts.tuned.settings
-    search = Search(snapshot, findings.vectors, question.where, found, choice.excluded)
-    return await find_drop_reason(stored, search, Widths(own.vector_top_k, own.bm25_top_k))
+    search = Search(
+        snapshot, findings.vectors, question.where, found, own.vector_top_k, own.bm25_top_k, choice.excluded
+    )
+    return await find_drop_reason(stored, search)
 
 
 class _ExplainedSearch:
