@@ -11,14 +11,14 @@ from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, Connection, Executable, Row, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.db.engine import insert_into
+from app.db.engine import Database, insert_into
 from app.db.sorting import sorted_by
 from app.evaluation.dialogues import build_row, parse_dialogue
 from app.evaluation.judgement import TurnVerdict
 from app.evaluation.results import TurnResult
 from app.evaluation.schemas import EvaluationSetOut
 from app.evaluation.tables import EvaluationCaseRow, EvaluationReportRow, EvaluationResultRow, EvaluationSetRow
-from app.evaluation.types import CaseOrigin, EvaluationCase, EvaluationReport
+from app.evaluation.types import MAX_CASES, CaseOrigin, EvaluationCase, EvaluationReport
 
 _SET, _CASE, _REPORT, _RESULT = EvaluationSetRow, EvaluationCaseRow, EvaluationReportRow, EvaluationResultRow
 # Columns that are fields of a case; its dialogue is made of the others.
@@ -105,25 +105,24 @@ def clear_set(connection: Connection, tenant: str, set_id: str) -> None:
     connection.execute(delete(_CASE).where(_match_cases(tenant, set_id)))
 
 
-def list_cases(
-    connection: Connection,
+async def list_cases(
+    database: Database,
     tenant: str,
     set_id: str,
     *,
     text: str = "",
     origin: CaseOrigin | None = None,
-    limit: int | None = None,
+    limit: int = MAX_CASES,
     offset: int = 0,
 ) -> tuple[list[EvaluationCase], int]:
     """Cases in the order they came, and how many there are. text: in what is said first, or in the key."""
-    where = _match_cases(tenant, set_id)
+    query = select(*_CASES).where(_match_cases(tenant, set_id)).order_by(_CASE.created_at, _CASE.place, _CASE.id)
     if text:
-        where &= _CASE.first.icontains(text, autoescape=True) | _CASE.key.icontains(text, autoescape=True)
+        query = query.where(_CASE.first.icontains(text, autoescape=True) | _CASE.key.icontains(text, autoescape=True))
     if origin is not None:
-        where &= _CASE.origin == origin
-    total = connection.execute(select(func.count()).select_from(_CASE).where(where)).scalar_one()
-    query = select(*_CASES).where(where).order_by(_CASE.created_at, _CASE.place, _CASE.id).limit(limit).offset(offset)
-    return [_build_case(row) for row in connection.execute(query)], total
+        query = query.where(_CASE.origin == origin)
+    rows, total = await database.fetch_page(query, offset, limit)
+    return list(map(_build_case, rows)), total
 
 
 def find_case(connection: Connection, tenant: str, set_id: str, case_id: str) -> EvaluationCase | None:
@@ -157,17 +156,16 @@ def change_report(connection: Connection, tenant: str, report_id: str, **values:
     connection.execute(update(_REPORT).where(_match_report(tenant, report_id)).values(**values))
 
 
-def list_reports(
-    connection: Connection, tenant: str, *, set_id: str = "", sort: str = "", limit: int = 50, offset: int = 0
+async def list_reports(
+    database: Database, tenant: str, *, set_id: str = "", sort: str = "", limit: int = 50, offset: int = 0
 ) -> tuple[list[EvaluationReport], int]:
-    """Reports, the latest first unless `sort` says otherwise, and how many there are."""
-    where = _REPORT.tenant_id == tenant
+    """Reports, the latest first unless `sort` says otherwise, and how many there are. set_id: "" for all."""
+    query = select(*_REPORT_HEAD).where(_REPORT.tenant_id == tenant)
     if set_id:
-        where &= _REPORT.set_id == set_id
-    total = connection.execute(select(func.count()).select_from(_REPORT).where(where)).scalar_one()
+        query = query.where(_REPORT.set_id == set_id)
     order = *sorted_by(sort, _SORTED), _REPORT.created_at.desc(), _REPORT.id
-    query = select(*_REPORT_HEAD).where(where).order_by(*order).limit(limit).offset(offset)
-    return [EvaluationReport(*row) for row in connection.execute(query)], total
+    rows, total = await database.fetch_page(query.order_by(*order), offset, limit)
+    return [EvaluationReport(*row) for row in rows], total
 
 
 def find_report(connection: Connection, tenant: str, report_id: str) -> EvaluationReport | None:

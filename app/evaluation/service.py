@@ -102,13 +102,11 @@ class EvaluationSets:
     async def list_cases(
         self, tenant: str, set_id: str, **wanted: Unpack[CaseQuery]
     ) -> tuple[list[EvaluationCase], int]:
-        """Cases in the order they came, and how many there are; without a limit all. Raises NotFound."""
+        """Cases in the order they came, and how many there are. Raises NotFound."""
         await self.get(tenant, set_id)
-        return await self._database.run_in_reader(
-            lambda connection: repository.list_cases(connection, tenant, set_id, **wanted)
-        )
+        return await repository.list_cases(self._database, tenant, set_id, **wanted)
 
-    async def load_questions(self, tenant: str, set_id: str, limit: int | None = None) -> list[LabelledQuestion]:
+    async def load_questions(self, tenant: str, set_id: str, limit: int = MAX_CASES) -> list[LabelledQuestion]:
         """Loads labelled questions for features that measure retrieval. Raises NotFound.
 
         They are the first messages of the first so many cases, which depend on nothing before them, if these are to be
