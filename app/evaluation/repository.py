@@ -93,11 +93,11 @@ def put_cases(connection: Connection, tenant: str, set_id: str, cases: Sequence[
 
 def drop_cases(connection: Connection, tenant: str, set_id: str, ids: Sequence[str]) -> int:
     """Deletes cases and returns how many there were."""
-    gone = 0
+    deleted = 0
     for start in range(0, len(ids), _BATCH):
         mine = _match_cases(tenant, set_id) & _CASE.id.in_(ids[start : start + _BATCH])
-        gone += connection.execute(delete(_CASE).where(mine)).rowcount
-    return gone
+        deleted += connection.execute(delete(_CASE).where(mine)).rowcount
+    return deleted
 
 
 def clear_set(connection: Connection, tenant: str, set_id: str) -> None:
@@ -138,9 +138,11 @@ def list_origins(connection: Connection, tenant: str, origin: CaseOrigin) -> set
     return set(connection.execute(query.distinct()).scalars())
 
 
-def forget_cases(connection: Connection, tenant: str, origin: CaseOrigin, said: Mapping[str, str]) -> None:
-    """Deletes the cases that begin with what a customer said, who is gone. said: by what the case was made of."""
-    for origin_id, question in said.items():
+def forget_cases(connection: Connection, tenant: str, origin: CaseOrigin, questions: Mapping[str, str]) -> None:
+    """Deletes the cases that begin with what a customer said, who is gone. questions: by what the case was made
+    of.
+    """
+    for origin_id, question in questions.items():
         mine = (_CASE.tenant_id == tenant) & (_CASE.origin == origin) & (_CASE.origin_id == origin_id)
         connection.execute(delete(_CASE).where(mine, _CASE.first == question))
 
@@ -220,9 +222,9 @@ def list_results(
     return [_build_result(row) for row in connection.execute(query.limit(limit).offset(offset))], total
 
 
-def forget_results(connection: Connection, tenant: str, said: Sequence[str]) -> None:
+def forget_results(connection: Connection, tenant: str, questions: Sequence[str]) -> None:
     """Deletes the results of turns that say what a customer said, who is gone."""
-    mine = (_RESULT.tenant_id == tenant) & _RESULT.say.in_(list(said))
+    mine = (_RESULT.tenant_id == tenant) & _RESULT.say.in_(list(questions))
     connection.execute(delete(_RESULT).where(mine))
 
 

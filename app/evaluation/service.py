@@ -188,8 +188,8 @@ def _add_key(case: NewCase) -> NewCase:
     if case.origin_id:
         key = f"{case.origin}-{case.origin_id}"[:MAX_KEY_CHARS]
     else:
-        said = "\n".join([dialogue.user_id, *(turn.say for turn in dialogue.turns)])
-        key = f"q-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
+        content = "\n".join([dialogue.user_id, *(turn.say for turn in dialogue.turns)])
+        key = f"q-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
     return replace(case, dialogue=replace(dialogue, id=key))
 
 

@@ -101,25 +101,24 @@ def _describe_judgement(stage: Stage, candidate: dict[str, Any], found: Retrieva
 
 
 async def _explain_unrecalled(search: Search, pieces: list[str]) -> Dropped:
-    snapshot, asked = search.snapshot, search.vectors
-    vectors = [vector for vector in (asked.alone, asked.in_context) if vector is not None]
+    snapshot, question_vectors = search.snapshot, search.vectors
+    vectors = [vector for vector in (question_vectors.alone, question_vectors.in_context) if vector is not None]
     if not has_vectors(snapshot):
         vectors = []
-    near = [await snapshot.search_dense(vector, PLACES, search.where) for vector in vectors]
-    worded = await snapshot.search_lexical(search.found.terms, PLACES, search.where)
-    by_meaning = min((place for hits in near if (place := _find_place(hits, pieces))), default=None)
-    by_words = _find_place(worded, pieces)
+    dense_hits = [await snapshot.search_dense(vector, PLACES, search.where) for vector in vectors]
+    lexical_hits = await snapshot.search_lexical(search.found.terms, PLACES, search.where)
+    by_meaning = min((place for hits in dense_hits if (place := _find_place(hits, pieces))), default=None)
+    by_words = _find_place(lexical_hits, pieces)
     cosine = max((float(snapshot.compute_cosines(vector, pieces).max()) for vector in vectors), default=None)
-    meant = (
+    meaning_place = (
         f"按意思{_describe_place(by_meaning, far=f'排在 {PLACES} 位以后')}"
         if vectors
         else "向量模型暂时用不上，没有按意思找"
     )
-    unmatched = "没有对上问题里的词" if len(worded) < PLACES else f"排在 {PLACES} 位以后"
-    worded_as = f"按字词{_describe_place(by_words, far=unmatched)}"
-    explanation = (
-        f"没有被找到：{meant}，{worded_as}；两路分别只取前 {search.vector_top_k} 段和前 {search.bm25_top_k} 段。"
-    )
+    unmatched = "没有对上问题里的词" if len(lexical_hits) < PLACES else f"排在 {PLACES} 位以后"
+    words_place = f"按字词{_describe_place(by_words, far=unmatched)}"
+    limits = f"两路分别只取前 {search.vector_top_k} 段和前 {search.bm25_top_k} 段"
+    explanation = f"没有被找到：{meaning_place}，{words_place}；{limits}。"
     return Dropped(
         Stage.NOT_RECALLED,
         explanation,

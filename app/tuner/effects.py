@@ -72,8 +72,8 @@ def _find_on_curve(result: Mapping[str, Any], settings: Settings) -> Neighbours 
     """Finds the threshold in force and its neighbours on the curve of a calibration; None where it is not on it."""
 
     def find_point(threshold: float) -> MeasuredPointOut | None:
-        near = (point for point in result["curve"] if abs(point["threshold"] - threshold) < STEP / 10 + NEARLY)
-        point = next(near, None)
+        nearby = (point for point in result["curve"] if abs(point["threshold"] - threshold) < STEP / 10 + NEARLY)
+        point = next(nearby, None)
         if point is None:
             return None
         uncounted = {"right": None, "hit1": None}

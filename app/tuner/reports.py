@@ -253,13 +253,13 @@ class Reports:
         total, done = (len(points) + 1) * len(questions), 0
         for point in (None, *points):
             if point is None:
-                tried = search
+                trial = search
             else:
-                tried = await self._measuring.calibrate_search(
+                trial = await self._measuring.calibrate_search(
                     search, apply_overrides(search.settings, point.to_values())
                 )
             found = []
-            async for result in self._measuring.search_questions(tried, questions):
+            async for result in self._measuring.search_questions(trial, questions):
                 found.append(build_outcome(result))
                 done += 1
                 await context.report_progress(done, total)

@@ -31,13 +31,13 @@ def find_latest_params(connection: Connection, tenant: str) -> Params:
 
 def find_params(connection: Connection, tenant: str, version: int) -> Params | None:
     """Returns one version; None where there is none of that number."""
-    row = connection.execute(select(_PARAMS).where(_match_tenant(tenant), _PARAMS.version == version)).first()
+    row = connection.execute(select(_PARAMS).where(_PARAMS.tenant_id == tenant, _PARAMS.version == version)).first()
     return None if row is None else _build_params(row)
 
 
 async def load_params_page(database: Database, tenant: str, limit: int, offset: int) -> tuple[list[Params], int]:
     """Returns one page of versions, the latest first, and the total number."""
-    query = select(_PARAMS.__table__).where(_match_tenant(tenant)).order_by(_PARAMS.version.desc())
+    query = select(_PARAMS.__table__).where(_PARAMS.tenant_id == tenant).order_by(_PARAMS.version.desc())
     rows, total = await database.fetch_page(query, offset, limit)
     return list(map(_build_params, rows)), total
 
@@ -63,8 +63,8 @@ def add_report(
 ) -> None:
     """Adds a report that is to be made from these questions."""
     own: Mapping[str, Any] = {item.name: getattr(report, item.name) for item in fields(TuningReport)}
-    asked = [{"text": one.text, "answerable": one.answerable, "documents": one.documents} for one in questions]
-    connection.execute(insert(_REPORT).values(tenant_id=tenant, questions=asked, **own))
+    stored = [{"text": one.text, "answerable": one.answerable, "documents": one.documents} for one in questions]
+    connection.execute(insert(_REPORT).values(tenant_id=tenant, questions=stored, **own))
 
 
 def change_report(connection: Connection, tenant: str, report_id: str, values: Mapping[str, Any]) -> None:
@@ -107,10 +107,6 @@ def find_latest_report(connection: Connection, tenant: str, kind: str) -> Tuning
 def delete_report(connection: Connection, tenant: str, report_id: str) -> bool:
     """Deletes a report; False where there is none."""
     return connection.execute(delete(_REPORT).where(_match_report(tenant, report_id))).rowcount > 0
-
-
-def _match_tenant(tenant: str) -> ColumnElement[bool]:
-    return _PARAMS.tenant_id == tenant
 
 
 def _build_params(row: Row[Any]) -> Params:

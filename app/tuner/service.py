@@ -106,12 +106,12 @@ class Tuner:
         """Resets parameters to the settings of the process. names: which ones, none means all. Raises InvalidRequest,
         Conflict.
         """
-        left = frozenset(names) or frozenset(RANGES)
-        if wrong := sorted(left - RANGES.keys()):
+        reset = frozenset(names) or frozenset(RANGES)
+        if wrong := sorted(reset - RANGES.keys()):
             raise InvalidRequest(f"没有名为 {wrong[0]} 的参数", code="unknown_parameter", name=wrong[0])
         made = Params(action=Action.RESET, by=by, note=note)
         return await self._change_values(
-            tenant, lambda now: {name: now[name] for name in now if name not in left}, made
+            tenant, lambda now: {name: now[name] for name in now if name not in reset}, made
         )
 
     async def revert_to_version(self, tenant: str, version: int, *, by: str, note: str = "") -> Params:
