@@ -82,9 +82,8 @@ async def _run_in_database(options: argparse.Namespace, database: Database) -> i
     elif options.command == "list":
         found, total = await gaps.load_page(options.tenant, GapFilters(WAITING), 0, MOST)
         for gap in found:
-            counts = gap.counts
-            week = f"7 天 {counts.week}（前 7 天 {counts.week_before}）"
-            print(f"{gap.id}  {gap.state:<9}  {counts.customers} 人  {week}  {gap.question}")
+            week = f"7 天 {gap.week}（前 7 天 {gap.week_before}）"
+            print(f"{gap.id}  {gap.state:<9}  {gap.customers} 人  {week}  {gap.question}")
         print(f"共 {total} 个")
     else:
         one = await gaps.get_gap(options.tenant, options.id)

@@ -22,13 +22,12 @@ from app.evaluation.schemas import (
     EvaluationSetIn,
     EvaluationSetList,
     EvaluationSetOut,
-    RefusedRow,
     ReportComparisonOut,
     TurnResultOut,
     TurnResultPage,
 )
 from app.evaluation.transfer import read_file, write_jsonl, write_table
-from app.evaluation.types import CaseOrigin
+from app.evaluation.types import CaseOrigin, NewCase
 from app.http.deps import AdminTenant, StaffTenant, Wired
 from app.http.failures import Responses, list_failures
 from app.http.fields import Offset
@@ -128,7 +127,7 @@ async def put_evaluation_cases(
     set_id: SetId, body: EvaluationCasesIn, tenant: AdminTenant, wiring: Wiring
 ) -> EvaluationCaseList:
     """Puts cases into a set, each in the place of one of the same id."""
-    taken = await wiring.evaluation_sets.put(tenant, set_id, body.build_cases())
+    taken = await wiring.evaluation_sets.put(tenant, set_id, [NewCase(case.dialogue) for case in body.cases])
     return EvaluationCaseList(cases=list(map(EvaluationCaseOut.from_case, taken)))
 
 
@@ -159,10 +158,10 @@ async def import_evaluation_cases(
 
     The bytes of the file may also be the whole body.
     """
-    read = await read_file(await read_sent_file(request), build_sheet_reader(request, wiring.document_reader, tenant))
-    await wiring.evaluation_sets.put(tenant, set_id, read.cases, only=replace and not read.refused)
-    refused = [RefusedRow(row=row, message=message) for row, message in read.refused]
-    return EvaluationImport(taken=len(read.cases), refused=refused)
+    read_sheet = build_sheet_reader(request, wiring.document_reader, tenant)
+    cases, refused = await read_file(await read_sent_file(request), read_sheet)
+    await wiring.evaluation_sets.put(tenant, set_id, cases, only=replace and not refused)
+    return EvaluationImport(taken=len(cases), refused=refused)
 
 
 @router.get("/sets/{set_id}/export", response_class=Response, responses=_FILE | list_failures(404))

@@ -108,9 +108,9 @@ def build_row(dialogue: Dialogue) -> dict[str, Any]:
 
 
 def _parse_turn(name: str, turn: object) -> LabelledTurn:
-    told = _drop_nulls(turn) if isinstance(turn, dict) else {}
+    fields = _drop_nulls(turn) if isinstance(turn, dict) else {}
     try:
-        return _TURN.validate_python(told | {"id": name})
+        return _TURN.validate_python(fields | {"id": name})
     except ValidationError as error:
         raise InvalidConfiguration(f"对话 {name} 这一轮写错了：{describe_problems(error)}") from error
 

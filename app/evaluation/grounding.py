@@ -25,11 +25,13 @@ def find_unfounded(reply: str, grounds: Iterable[str], *, rows: bool = False) ->
         rows: Whether it reports rows: how many there are is counted, and stands in none of them.
     """
     claim = Statement(fold(remove_marks(reply)))
-    held = [Statement(fold(text)) for text in grounds]
-    known = frozenset(quantity for ground in held for quantity in ground.numbers.known)
+    statements = [Statement(fold(text)) for text in grounds]
+    known = frozenset(quantity for ground in statements for quantity in ground.numbers.known)
     passed_over = {"", COUNT} if rows else {""}
     numbers = [one for one in claim.numbers.stated if one[1] not in passed_over and not is_known(one, known)]
-    codes = [code for code in claim.latin if _is_code(code) and not any(code in ground.joined_text for ground in held)]
+    codes = [
+        code for code in claim.latin if _is_code(code) and not any(code in ground.joined_text for ground in statements)
+    ]
     return tuple(sorted([*map(_join_quantity, numbers), *codes]))
 
 
@@ -54,11 +56,11 @@ def find_cited_chunks(source: Source, chunks: Sequence[Chunk]) -> list[Chunk]:
 
     All chunks of the place if none does, as with words that were put together anew.
     """
-    near = [
+    same_place = [
         chunk for chunk in chunks if chunk.document.id == source.document_id and _get_place(chunk) == source.heading
     ]
     quotes = [line.strip() for line in source.snippet.splitlines() if line.strip()]
-    return [chunk for chunk in near if all(quote in chunk.text for quote in quotes)] or near
+    return [chunk for chunk in same_place if all(quote in chunk.text for quote in quotes)] or same_place
 
 
 def build_full_text(chunk: Chunk) -> str:

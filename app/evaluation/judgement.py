@@ -127,21 +127,21 @@ def judge_reply(expect: Expectation, reply: JudgedReply) -> Judgement:
     """Returns the verdict on one turn, and which of the known ways of being wrong it is."""
     if reply.outcome == Outcome.HANDOFF and not PERSON & expect.kinds:
         return Judgement(TurnVerdict.WRONG, "swallowed by the queue", swallowed=True, brush_off=reply.brushes_off)
-    said = fold_text(reply.text)
-    banned = [text for text in expect.must_not if contains_text(said, text)]
-    verdict, why = (TurnVerdict.WRONG, f"holds {banned}") if banned else _find_verdict(expect, reply, said)
+    folded_reply = fold_text(reply.text)
+    banned = [text for text in expect.must_not if contains_text(folded_reply, text)]
+    verdict, why = (TurnVerdict.WRONG, f"holds {banned}") if banned else _find_verdict(expect, reply, folded_reply)
     brush_off = verdict is not TurnVerdict.CORRECT and reply.brushes_off
     invented = expect.kinds <= SILENT and bool(reply.kinds & FACTS)
     return Judgement(verdict, why, false_answer=invented or (bool(banned) and not brush_off), brush_off=brush_off)
 
 
-def _find_verdict(expect: Expectation, reply: JudgedReply, said: str) -> tuple[TurnVerdict, str]:
+def _find_verdict(expect: Expectation, reply: JudgedReply, folded_reply: str) -> tuple[TurnVerdict, str]:
     fit = reply.kinds & expect.kinds
     if not fit:
         return TurnVerdict.WRONG, f"{'+'.join(sorted(reply.kinds))}, not {'|'.join(sorted(expect.kinds))}"
     if expect.kinds & FACTS and not fit & FACTS:  # a refusal that is right too owes no facts
         return TurnVerdict.CORRECT, ""
-    missing = [group for group in expect.must_any if not any(contains_text(said, text) for text in group)]
+    missing = [group for group in expect.must_any if not any(contains_text(folded_reply, text) for text in group)]
     if _is_astray(expect, reply):
         return TurnVerdict.WRONG, f"lacks {missing}" if missing else f"cites none of {list(expect.sources)}"
     if not missing:

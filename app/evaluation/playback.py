@@ -34,9 +34,9 @@ async def play_dialogues(
 
 
 async def _play_turn(product: EvaluatedProduct, dialogue: Dialogue, turn: LabelledTurn, today: date) -> PlayedTurn:
-    said = turn.fill_dates(today)
+    message = turn.fill_dates(today)
     began = time.perf_counter()
-    response = await product.ask(dialogue.id, said, user_id=dialogue.user_id, page=turn.page)
+    response = await product.ask(dialogue.id, message, user_id=dialogue.user_id, page=turn.page)
     seconds = time.perf_counter() - began
     reply = JudgedReply.from_response(response.body)
-    return PlayedTurn(turn, response, reply, build_result(dialogue.id, turn, said, response, reply, seconds))
+    return PlayedTurn(turn, response, reply, build_result(dialogue.id, turn, message, response, reply, seconds))

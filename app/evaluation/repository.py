@@ -11,14 +11,14 @@ from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, Connection, Executable, Row, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.db.engine import insert_into
+from app.db.engine import Database, insert_into
 from app.db.sorting import build_order
 from app.evaluation.dialogues import build_row, parse_dialogue
 from app.evaluation.judgement import TurnVerdict
 from app.evaluation.results import TurnResult
 from app.evaluation.schemas import EvaluationSetOut
 from app.evaluation.tables import EvaluationCaseRow, EvaluationReportRow, EvaluationResultRow, EvaluationSetRow
-from app.evaluation.types import CaseOrigin, EvaluationCase, EvaluationReport
+from app.evaluation.types import MAX_CASES, CaseOrigin, EvaluationCase, EvaluationReport
 
 _SET, _CASE, _REPORT, _RESULT = EvaluationSetRow, EvaluationCaseRow, EvaluationReportRow, EvaluationResultRow
 # Columns that are fields of a case; its dialogue is made of the others.
@@ -93,11 +93,11 @@ def put_cases(connection: Connection, tenant: str, set_id: str, cases: Sequence[
 
 def drop_cases(connection: Connection, tenant: str, set_id: str, ids: Sequence[str]) -> int:
     """Deletes cases and returns how many there were."""
-    gone = 0
+    deleted = 0
     for start in range(0, len(ids), _BATCH):
         mine = _match_cases(tenant, set_id) & _CASE.id.in_(ids[start : start + _BATCH])
-        gone += connection.execute(delete(_CASE).where(mine)).rowcount
-    return gone
+        deleted += connection.execute(delete(_CASE).where(mine)).rowcount
+    return deleted
 
 
 def clear_set(connection: Connection, tenant: str, set_id: str) -> None:
@@ -105,25 +105,24 @@ def clear_set(connection: Connection, tenant: str, set_id: str) -> None:
     connection.execute(delete(_CASE).where(_match_cases(tenant, set_id)))
 
 
-def list_cases(
-    connection: Connection,
+async def list_cases(
+    database: Database,
     tenant: str,
     set_id: str,
     *,
     text: str = "",
     origin: CaseOrigin | None = None,
-    limit: int | None = None,
+    limit: int = MAX_CASES,
     offset: int = 0,
 ) -> tuple[list[EvaluationCase], int]:
     """Cases in the order they came, and how many there are. text: in what is said first, or in the key."""
-    where = _match_cases(tenant, set_id)
+    query = select(*_CASES).where(_match_cases(tenant, set_id)).order_by(_CASE.created_at, _CASE.place, _CASE.id)
     if text:
-        where &= _CASE.first.icontains(text, autoescape=True) | _CASE.key.icontains(text, autoescape=True)
+        query = query.where(_CASE.first.icontains(text, autoescape=True) | _CASE.key.icontains(text, autoescape=True))
     if origin is not None:
-        where &= _CASE.origin == origin
-    total = connection.execute(select(func.count()).select_from(_CASE).where(where)).scalar_one()
-    query = select(*_CASES).where(where).order_by(_CASE.created_at, _CASE.place, _CASE.id).limit(limit).offset(offset)
-    return [_build_case(row) for row in connection.execute(query)], total
+        query = query.where(_CASE.origin == origin)
+    rows, total = await database.fetch_page(query, offset, limit)
+    return list(map(_build_case, rows)), total
 
 
 def find_case(connection: Connection, tenant: str, set_id: str, case_id: str) -> EvaluationCase | None:
@@ -139,9 +138,11 @@ def list_origins(connection: Connection, tenant: str, origin: CaseOrigin) -> set
     return set(connection.execute(query.distinct()).scalars())
 
 
-def forget_cases(connection: Connection, tenant: str, origin: CaseOrigin, said: Mapping[str, str]) -> None:
-    """Deletes the cases that begin with what a customer said, who is gone. said: by what the case was made of."""
-    for origin_id, question in said.items():
+def forget_cases(connection: Connection, tenant: str, origin: CaseOrigin, questions: Mapping[str, str]) -> None:
+    """Deletes the cases that begin with what a customer said, who is gone. questions: by what the case was made
+    of.
+    """
+    for origin_id, question in questions.items():
         mine = (_CASE.tenant_id == tenant) & (_CASE.origin == origin) & (_CASE.origin_id == origin_id)
         connection.execute(delete(_CASE).where(mine, _CASE.first == question))
 
@@ -157,17 +158,16 @@ def change_report(connection: Connection, tenant: str, report_id: str, **values:
     connection.execute(update(_REPORT).where(_match_report(tenant, report_id)).values(**values))
 
 
-def list_reports(
-    connection: Connection, tenant: str, *, set_id: str = "", sort: str = "", limit: int = 50, offset: int = 0
+async def list_reports(
+    database: Database, tenant: str, *, set_id: str = "", sort: str = "", limit: int = 50, offset: int = 0
 ) -> tuple[list[EvaluationReport], int]:
-    """Reports, the latest first unless `sort` says otherwise, and how many there are."""
-    where = _REPORT.tenant_id == tenant
+    """Reports, the latest first unless `sort` says otherwise, and how many there are. set_id: "" for all."""
+    query = select(*_REPORT_HEAD).where(_REPORT.tenant_id == tenant)
     if set_id:
-        where &= _REPORT.set_id == set_id
-    total = connection.execute(select(func.count()).select_from(_REPORT).where(where)).scalar_one()
+        query = query.where(_REPORT.set_id == set_id)
     order = *build_order(sort, _SORTED), _REPORT.created_at.desc(), _REPORT.id
-    query = select(*_REPORT_HEAD).where(where).order_by(*order).limit(limit).offset(offset)
-    return [EvaluationReport(*row) for row in connection.execute(query)], total
+    rows, total = await database.fetch_page(query.order_by(*order), offset, limit)
+    return [EvaluationReport(*row) for row in rows], total
 
 
 def find_report(connection: Connection, tenant: str, report_id: str) -> EvaluationReport | None:
@@ -222,9 +222,9 @@ def list_results(
     return [_build_result(row) for row in connection.execute(query.limit(limit).offset(offset))], total
 
 
-def forget_results(connection: Connection, tenant: str, said: Sequence[str]) -> None:
+def forget_results(connection: Connection, tenant: str, questions: Sequence[str]) -> None:
     """Deletes the results of turns that say what a customer said, who is gone."""
-    mine = (_RESULT.tenant_id == tenant) & _RESULT.say.in_(list(said))
+    mine = (_RESULT.tenant_id == tenant) & _RESULT.say.in_(list(questions))
     connection.execute(delete(_RESULT).where(mine))
 
 

@@ -74,18 +74,18 @@ class PlayedTurn:
 
 
 def build_result(
-    case: str, labelled: LabelledTurn, said: str, response: ProductReply, reply: JudgedReply, seconds: float
+    case: str, labelled: LabelledTurn, message: str, response: ProductReply, reply: JudgedReply, seconds: float
 ) -> TurnResult:
     """Builds the result of a turn, without what a model may judge besides.
 
-    case: the id of the conversation; said: the message as it was sent; seconds: until the whole reply was there.
+    case: the id of the conversation; message: as it was sent; seconds: until the whole reply was there.
     """
     data = response.body.get("data") or {}
     precision, recall = _measure_citations(labelled.expect, reply)
     return TurnResult(
         case=case,
         turn=int(labelled.id.rpartition(".")[2]),
-        say=said,
+        say=message,
         tag=labelled.tag,
         outcome=reply.outcome,
         reply=reply.text,

@@ -136,10 +136,8 @@ class EvaluationRuns:
         self, tenant: str, set_id: str, limit: int, offset: int, sort: str = ""
     ) -> tuple[list[EvaluationReportOut], int]:
         """Reports, the latest first unless `sort` says otherwise, and how many there are. set_id: "" for all."""
-        found, total = await self._database.run_in_reader(
-            lambda connection: repository.list_reports(
-                connection, tenant, set_id=set_id, sort=sort, limit=limit, offset=offset
-            )
+        found, total = await repository.list_reports(
+            self._database, tenant, set_id=set_id, sort=sort, limit=limit, offset=offset
         )
         return [EvaluationReportOut.from_report(one, await self._jobs.find_run(tenant, one.id)) for one in found], total
 

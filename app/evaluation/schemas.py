@@ -18,7 +18,6 @@ from app.evaluation.types import (
     CaseOrigin,
     EvaluationCase,
     EvaluationReport,
-    NewCase,
 )
 from app.http.fields import CLEANED
 from app.http.schemas import RequestBody, ResponseBody
@@ -120,9 +119,6 @@ class EvaluationCasesIn(RequestBody):
     """Several cases, for one change."""
 
     cases: list[EvaluationCaseIn] = Field(min_length=1, max_length=MAX_AT_ONCE, description="要放进去的题目")
-
-    def build_cases(self) -> list[NewCase]:
-        return [NewCase(case.dialogue) for case in self.cases]
 
 
 class ExpectOut(ResponseBody):

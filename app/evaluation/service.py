@@ -102,13 +102,11 @@ class EvaluationSets:
     async def list_cases(
         self, tenant: str, set_id: str, **wanted: Unpack[CaseQuery]
     ) -> tuple[list[EvaluationCase], int]:
-        """Cases in the order they came, and how many there are; without a limit all. Raises NotFound."""
+        """Cases in the order they came, and how many there are. Raises NotFound."""
         await self.get(tenant, set_id)
-        return await self._database.run_in_reader(
-            lambda connection: repository.list_cases(connection, tenant, set_id, **wanted)
-        )
+        return await repository.list_cases(self._database, tenant, set_id, **wanted)
 
-    async def load_questions(self, tenant: str, set_id: str, limit: int | None = None) -> list[LabelledQuestion]:
+    async def load_questions(self, tenant: str, set_id: str, limit: int = MAX_CASES) -> list[LabelledQuestion]:
         """Loads labelled questions for features that measure retrieval. Raises NotFound.
 
         They are the first messages of the first so many cases, which depend on nothing before them, if these are to be
@@ -190,8 +188,8 @@ def _add_key(case: NewCase) -> NewCase:
     if case.origin_id:
         key = f"{case.origin}-{case.origin_id}"[:MAX_KEY_CHARS]
     else:
-        said = "\n".join([dialogue.user_id, *(turn.say for turn in dialogue.turns)])
-        key = f"q-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
+        content = "\n".join([dialogue.user_id, *(turn.say for turn in dialogue.turns)])
+        key = f"q-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
     return replace(case, dialogue=replace(dialogue, id=key))
 
 

@@ -6,13 +6,12 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from app.evaluation.dialogues import Dialogue, LabelledTurn, build_row
-from app.evaluation.schemas import EvaluationCaseIn
+from app.evaluation.schemas import EvaluationCaseIn, RefusedRow
 from app.evaluation.types import CaseOrigin, NewCase
 from app.http.sheets import SheetReader
 from app.problems import describe_problems
@@ -48,16 +47,10 @@ _FILE = "评测集"
 _JSONL = re.compile(rb"\s*\{")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFile:
-    """Cases, and by row why others are none."""
-
-    cases: tuple[NewCase, ...]
-    refused: tuple[tuple[int, str], ...]
-
-
-async def read_file(content: bytes, read_sheet: SheetReader) -> ReadFile:
-    """Reads a file, of the kind that its bytes say. Raises InvalidDocument if it is neither a table nor a text."""
+async def read_file(content: bytes, read_sheet: SheetReader) -> tuple[list[NewCase], list[RefusedRow]]:
+    """Reads the cases of a file, of the kind that its bytes say, and the rows that are none. Raises InvalidDocument if
+    it is neither a table nor a text.
+    """
     is_jsonl = _JSONL.match(content.removeprefix(b"\xef\xbb\xbf"))
     rows = _read_lines(content) if is_jsonl else _read_table(await read_sheet(_FILE, content, _OPTIONS))
     return await asyncio.to_thread(_read_rows, rows)
@@ -73,14 +66,14 @@ def write_table(name: str, dialogues: Iterable[Dialogue]) -> tuple[bytes, str]:
     return write_sheet(name, COLUMNS, (_build_cells(one, turn) for one in dialogues for turn in one.turns))
 
 
-def _read_rows(rows: Iterator[tuple[int, object]]) -> ReadFile:
-    cases, refused = list[NewCase](), list[tuple[int, str]]()
+def _read_rows(rows: Iterator[tuple[int, object]]) -> tuple[list[NewCase], list[RefusedRow]]:
+    cases, refused = list[NewCase](), list[RefusedRow]()
     for number, row in rows:
         try:
             cases.append(NewCase(EvaluationCaseIn.model_validate(row).dialogue, CaseOrigin.UPLOAD))
         except ValidationError as error:
-            refused.append((number, describe_problems(error)))
-    return ReadFile(tuple(cases), tuple(refused))
+            refused.append(RefusedRow(row=number, message=describe_problems(error)))
+    return cases, refused
 
 
 def _read_lines(content: bytes) -> Iterator[tuple[int, object]]:

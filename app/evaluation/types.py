@@ -90,7 +90,7 @@ class CaseQuery(TypedDict, total=False):
 
     text: str
     origin: CaseOrigin | None
-    limit: int | None
+    limit: int
     offset: int
 
 

@@ -87,7 +87,7 @@ async def list_gaps(
     """
     wanted = GapFilters(tuple(state or ()), q, reason, customers, recent=order == "recent")
     found, total, states = await wiring.gaps.load_page(tenant, wanted, offset=offset, limit=limit)
-    return GapPage(items=list(map(GapOut.from_gap, found)), total=total, offset=offset, limit=limit, states=states)
+    return GapPage(items=list(map(GapOut.build_from, found)), total=total, offset=offset, limit=limit, states=states)
 
 
 @router.post("/mine", status_code=202, responses=list_failures(400, 409))

@@ -55,8 +55,8 @@ def _write_draft(connection: Connection, tenant: str, gap_id: str, answer: str, 
         return
     if before is not None and before.answer and before.origin in _WRITTEN:
         return
-    asked = misses.list_of_gaps(connection, tenant, [gap_id], MOST_QUESTIONS)
-    question, *variants = list_wordings(gap.question, asked)
+    gap_misses = misses.list_of_gaps(connection, tenant, [gap_id], MOST_QUESTIONS)
+    question, *variants = list_wordings(gap.question, gap_misses)
     faq = before.faq_id if before else ""
     text = answer[:MAX_ANSWER_CHARS]
     made = GapDraft(question, text, tuple(variants), DraftOrigin.SOLUTION, author=actor, faq_id=faq)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, insert, select, update
@@ -16,7 +17,7 @@ from app.db.engine import Database
 from app.gaps.repository_misses import build_miss
 from app.gaps.schemas import EarlierTurnOut
 from app.gaps.tables import GapEventRow, GapItemRow, GapRow
-from app.gaps.types import Counts, Gap, GapEvent, GapState, Miss, MissReason
+from app.gaps.types import Gap, GapEvent, GapState, Miss, MissReason
 from app.ids import create_id
 from app.privacy import mask_personal_data
 
@@ -25,7 +26,6 @@ WEEK = timedelta(days=7)
 CONTEXT = 2
 SAID_CHARS = 200
 _GAP = ("id", "state", "question", "checked", "merged_into", "created_at", "updated_at")
-_COUNTS = tuple(name for name in Counts.__dataclass_fields__ if name != "reasons")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def list_latest(connection: Connection, tenant: str, limit: int) -> list[Gap]:
     """Returns the gaps that were changed last, without their counts."""
     query = select(*(getattr(GapRow, name) for name in _GAP)).where(GapRow.tenant_id == tenant)
     rows = connection.execute(query.order_by(GapRow.updated_at.desc(), GapRow.id).limit(limit))
-    return [_build_uncounted_gap(row) for row in rows]
+    return [_build_gap(row) for row in rows]
 
 
 def find_questions(connection: Connection, tenant: str, ids: Collection[str]) -> dict[str, str]:
@@ -139,7 +139,7 @@ def lock_gap(connection: Connection, tenant: str, gap_id: str) -> Gap | None:
     """Returns a gap without its counts, and locks it until the transaction ends; None where there is none."""
     query = select(*(getattr(GapRow, name) for name in _GAP)).where(GapRow.tenant_id == tenant, GapRow.id == gap_id)
     row = connection.execute(query.with_for_update()).first()
-    return _build_uncounted_gap(row) if row else None
+    return _build_gap(row) if row else None
 
 
 def add_gap(connection: Connection, tenant: str, question: str, revision: int) -> str:
@@ -233,7 +233,7 @@ def _count_customers(since: datetime, until: datetime | None) -> ColumnElement[i
 
 def _select_gaps(counted: Any) -> Select[Any]:
     columns = [getattr(GapRow, name) for name in _GAP]
-    counts = [counted.c[name] for name in _COUNTS]
+    counts = [column for column in counted.c if column.name != "root"]
     return select(*columns, *counts).outerjoin(counted, counted.c.root == GapRow.id)
 
 
@@ -254,16 +254,10 @@ def _match_filters(tenant: str, wanted: GapFilters, counted: Any) -> list[Column
     return where
 
 
-def _build_gap(row: Any, reasons: Mapping[MissReason, int]) -> Gap:
-    values = dict(row._mapping)
-    counts = {name: values.pop(name) for name in _COUNTS}
-    known = {name: value for name, value in counts.items() if value is not None}
-    return Gap(**values | {"state": GapState(values["state"]), "counts": Counts(**known, reasons=reasons)})
-
-
-def _build_uncounted_gap(row: Any) -> Gap:
-    values = dict(row._mapping)
-    return Gap(**values | {"state": GapState(values["state"])})
+def _build_gap(row: Any, reasons: Mapping[MissReason, int] = MappingProxyType({})) -> Gap:
+    """Builds a gap from a row with or without counts; these are NULL where nobody asks about it by now."""
+    values = {name: value for name, value in row._mapping.items() if value is not None}
+    return Gap(**values | {"state": GapState(row.state), "reasons": reasons})
 
 
 def _shorten(text: str) -> str:

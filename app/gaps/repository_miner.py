@@ -45,7 +45,7 @@ def save_clusters(connection: Connection, tenant: str, found: ClusteredMisses, n
     joining: dict[str, list[str]] = defaultdict(list)
     for miss_id, owner in found.known.items():
         joining[owner].append(miss_id)
-    asked = {miss.id: miss.asked_at for miss in new}
+    asked_at = {miss.id: miss.asked_at for miss in new}
     returned = 0
     for gap_id, ids in sorted(joining.items()):  # locked in one order, or two transactions wait for each other
         gap = gaps.lock_gap(connection, tenant, gap_id)
@@ -54,7 +54,7 @@ def save_clusters(connection: Connection, tenant: str, found: ClusteredMisses, n
         misses.assign_gap(connection, tenant, ids, gap_id)
         # Asked again after it was closed: its answer is missing or not found. A dismissed gap stays dismissed.
         closed = gap.state in (GapState.RESOLVED, GapState.APPROVED)
-        if closed and max(asked[one] for one in ids) > gap.updated_at:
+        if closed and max(asked_at[one] for one in ids) > gap.updated_at:
             event = GapEvent("returned", "", "", now())
             gaps.change_gap(connection, tenant, gap_id, {"state": GapState.OPEN}, event)
             returned += 1

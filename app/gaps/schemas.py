@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated
 
 from pydantic import Field, StrictBool
 
 from agents.types import Outcome
 from app.faqs.rules import MAX_QUESTION_CHARS, MAX_VARIANTS
-from app.gaps.types import DraftOrigin, Gap, GapState, MissReason
+from app.gaps.types import DraftOrigin, GapState, MissReason
 from app.http.fields import CLEANED
 from app.http.schemas import Page, RequestBody, ResponseBody
 from knowledge.chunking import MAX_ANSWER_CHARS
@@ -34,12 +34,6 @@ class GapOut(ResponseBody):
     last_seen: datetime | None
     merged_into: str = Field(description="并入了哪一个；没有则为空")
     updated_at: datetime
-
-    @classmethod
-    def from_gap(cls, gap: Gap, **values: Any) -> Self:
-        """values: see `build_from`."""
-        own = {name: getattr(gap, name) for name in ("id", "state", "question", "merged_into", "updated_at")}
-        return cls.build_from(gap.counts, **own, **values)
 
 
 class GapPage(Page[GapOut]):

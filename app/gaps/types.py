@@ -65,22 +65,6 @@ class Miss:
     gap_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How often a gap was asked. customers: different conversations; week and week_before: of the last seven days, and
-    of the seven before; handoffs: after how many a person was called; reasons: how often it was missed for each.
-    """
-
-    asked: int = 0
-    customers: int = 0
-    week: int = 0
-    week_before: int = 0
-    handoffs: int = 0
-    reasons: Mapping[MissReason, int] = field(default_factory=lambda: MappingProxyType({}))
-    first_seen: datetime | None = None
-    last_seen: datetime | None = None
-
-
 class DraftOrigin(StrEnum):
     """Whose words a draft was made of: a model's, those that staff kept at the desk, wrote into a ticket or said to a
     customer, those of who edits it; `empty`: nobody's yet.
@@ -113,6 +97,10 @@ class GapDraft:
 class Gap:
     """A cluster of questions. question: the one that stands for all; checked: the newest revision of the knowledge base
     at which its questions were searched again.
+
+    How often it was asked, where that was counted: customers: different conversations; week and week_before: of the
+    last seven days, and of the seven before; handoffs: after how many a person was called; reasons: how often it was
+    missed for each.
     """
 
     id: str
@@ -122,7 +110,14 @@ class Gap:
     merged_into: str
     created_at: datetime
     updated_at: datetime
-    counts: Counts = Counts()
+    asked: int = 0
+    customers: int = 0
+    week: int = 0
+    week_before: int = 0
+    handoffs: int = 0
+    reasons: Mapping[MissReason, int] = field(default_factory=lambda: MappingProxyType({}))
+    first_seen: datetime | None = None
+    last_seen: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class GapWorkbench:
         gap = await self.get_gap(tenant, gap_id)
         misses = await self.stored.list_misses(tenant, gap_id, MOST_QUESTIONS)
         before = await self.stored.load_earlier_turns(tenant, [miss.turn_id for miss in misses if miss.turn_id])
-        return GapDetailOut.from_gap(
+        return GapDetailOut.build_from(
             gap,
             questions=[MissOut.build_from(miss, before=before.get(miss.turn_id or "", [])) for miss in misses],
             near=await self.find_near(tenant, gap.question) if gap.question else [],

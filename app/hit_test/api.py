@@ -65,9 +65,9 @@ async def search_knowledge(
     if not body.drafts:  # which may be all that has such a label
         await wiring.filters.require(tenant, trial.where)
     async with wiring.limits.slots.open_slot(tenant, request.state.sender.key):
-        trying = await wiring.canaries.open_trial(tenant, body.draft_keys) if body.drafts else None
-        tried = await wiring.hit_test.run(tenant, trial, trying)
-    return SearchResponse.from_result(tried, body.top_k, explain=body.explain)
+        trial_search = await wiring.canaries.open_trial(tenant, body.draft_keys) if body.drafts else None
+        result = await wiring.hit_test.run(tenant, trial, trial_search)
+    return SearchResponse.from_result(result, body.top_k, explain=body.explain)
 
 
 @router.post("/search/batch", response_model=BatchSearchResponse)
@@ -75,10 +75,10 @@ async def search_many(
     body: BatchSearchRequest, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> BatchSearchResponse:
     """Tries many questions as the chat takes them, each in a place of its own."""
-    tried = await _run_trials(
+    results = await _run_trials(
         wiring, tenant, request.state.sender.key, [one.build_trial(body.decide) for one in body.questions]
     )
-    return BatchSearchResponse.from_results(tried)
+    return BatchSearchResponse.from_results(results)
 
 
 @router.post(
@@ -100,9 +100,9 @@ async def search_file(
     """
     content = await read_sent_file(request)
     trials = await read_questions(content, build_sheet_reader(request, wiring.document_reader, tenant), decide=decide)
-    tried = await _run_trials(wiring, tenant, request.state.sender.key, trials)
+    results = await _run_trials(wiring, tenant, request.state.sender.key, trials)
     name = f"hit-test.{format}"
-    cells = list(map(build_cells, trials, tried))
+    cells = list(map(build_cells, trials, results))
     written, kind = await asyncio.to_thread(write_sheet, name, COLUMNS, cells)
     return Response(written, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 

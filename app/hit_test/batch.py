@@ -42,18 +42,18 @@ async def read_questions(content: bytes, read_sheet: SheetReader, *, decide: boo
     return await asyncio.to_thread(_check_questions, found, decide)
 
 
-def build_cells(trial: Trial, tried: TrialResult) -> list[str | float]:
+def build_cells(trial: Trial, result: TrialResult) -> list[str | float]:
     """Builds a row of COLUMNS."""
-    best, expected = tried.best_chunk, trial.expected
-    told = BatchFindingOut.from_result(tried).model_dump(mode="json") | {
+    best, expected = result.best_chunk, trial.expected
+    values = BatchFindingOut.from_result(result).model_dump(mode="json") | {
         "question": trial.text,
         "history": "\n".join(trial.history),
-        "intents": "+".join(tried.intents),
+        "intents": "+".join(result.intents),
         "text": best.text if best else "",
         "expected": (expected.chunk_id or expected.document_id) if expected else "",
-        "degraded": "、".join(tried.degraded),
+        "degraded": "、".join(result.degraded),
     }
-    return ["" if told[name] is None else told[name] for name in COLUMNS]
+    return ["" if values[name] is None else values[name] for name in COLUMNS]
 
 
 def _check_questions(found: Iterator[tuple[int, dict[str, Any]]], decide: bool) -> list[Trial]:
@@ -104,8 +104,8 @@ def _read_jsonl(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _build_trial(number: int, row: dict[str, Any], decide: bool) -> Trial:
     why = {name: row[name] for name in ("document_id", "chunk_id") if row.get(name)}
-    told = {"query": row["question"], "history": row.get("history") or [], "why": why or None}
+    values = {"query": row["question"], "history": row.get("history") or [], "why": why or None}
     try:
-        return BatchQuestionIn.model_validate(told).build_trial(decide)
+        return BatchQuestionIn.model_validate(values).build_trial(decide)
     except ValidationError as error:
         raise InvalidRequest(f"第 {number} 行：{describe_problems(error)}", row=number) from error

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
+from app.documents.drafts import Drafts
 from app.errors import Conflict
 from app.hit_test.trial import Expected, Stored
 from app.search.service import CalibratedSearch
@@ -16,14 +16,6 @@ from app.tenants import Tenants
 from knowledge.canary import CanaryIndex, Replacement
 from knowledge.index import Snapshot, has_vectors
 from knowledge.ingest import PreparedDocument, tokenize_texts
-
-
-class DraftSource(Protocol):
-    """Reads versions."""
-
-    async def load_versions(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> list[PreparedDocument]:
-        """Loads the versions that are named; with None the newest unpublished one of every document that has any."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +44,12 @@ class TrialSearch:
 class Canaries:
     """Puts drafts into views of the tenants' indexes."""
 
-    def __init__(self, tenants: Tenants, drafts: DraftSource) -> None:
+    def __init__(self, tenants: Tenants, drafts: Drafts) -> None:
         self._tenants = tenants
         self._drafts = drafts
 
     async def open_trial(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> TrialSearch:
-        """keys: see `DraftSource`. Raises NotFound, Conflict, KnowledgeError."""
+        """keys: see `Drafts.load_versions`. Raises NotFound, Conflict, KnowledgeError."""
         found = tuple(await self._drafts.load_versions(tenant, keys))
         if not found:
             raise Conflict("没有还没发布的草稿可试", code="no_drafts")

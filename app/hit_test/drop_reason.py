@@ -20,27 +20,22 @@ _REACHED = {stage: place for place, stage in enumerate(Stage)}
 
 
 @dataclass(frozen=True, slots=True)
-class Widths:
-    """How many pieces each recall gives."""
-
-    vector: int
-    keyword: int
-
-
-@dataclass(frozen=True, slots=True)
 class Search:
     """A search to look into: the view of the index, the vectors of the question, what it was narrowed to, and all that
-    was recalled. left_out: ids of documents for which another version of them answers.
+    was recalled. vector_top_k, bm25_top_k: how many pieces each recall gives; left_out: ids of documents for which
+    another version of them answers.
     """
 
     snapshot: Snapshot
     vectors: QuestionVectors
     where: Filter
     found: Retrieval
+    vector_top_k: int
+    bm25_top_k: int
     left_out: frozenset[str] = frozenset()
 
 
-async def find_drop_reason(stored: Stored | None, search: Search, widths: Widths) -> Dropped:
+async def find_drop_reason(stored: Stored | None, search: Search) -> Dropped:
     """Returns the stage that the best chunk of what is stored reached, with its numbers."""
     if stored is None:
         return Dropped(Stage.NOT_FOUND, "知识库里没有它：可能已被删除，或被文档的新版本取代。")
@@ -56,7 +51,7 @@ async def find_drop_reason(stored: Stored | None, search: Search, widths: Widths
         return Dropped(Stage.FILTERED, message)
     best = max(_list_candidates(search.found, stored.chunks), key=_rank_stage, default=None)
     if best is None:
-        return await _explain_unrecalled(search, pieces, widths)
+        return await _explain_unrecalled(search, pieces)
     stage = Stage(best["stage"])
     return Dropped(
         stage,
@@ -105,24 +100,25 @@ def _describe_judgement(stage: Stage, candidate: dict[str, Any], found: Retrieva
     return f"可以用来回答：排在第 {rank}，把握 {sure}，门槛 {threshold}。"
 
 
-async def _explain_unrecalled(search: Search, pieces: list[str], widths: Widths) -> Dropped:
-    snapshot, asked = search.snapshot, search.vectors
-    vectors = [vector for vector in (asked.alone, asked.in_context) if vector is not None]
+async def _explain_unrecalled(search: Search, pieces: list[str]) -> Dropped:
+    snapshot, question_vectors = search.snapshot, search.vectors
+    vectors = [vector for vector in (question_vectors.alone, question_vectors.in_context) if vector is not None]
     if not has_vectors(snapshot):
         vectors = []
-    near = [await snapshot.search_dense(vector, PLACES, search.where) for vector in vectors]
-    worded = await snapshot.search_lexical(search.found.terms, PLACES, search.where)
-    by_meaning = min((place for hits in near if (place := _find_place(hits, pieces))), default=None)
-    by_words = _find_place(worded, pieces)
+    dense_hits = [await snapshot.search_dense(vector, PLACES, search.where) for vector in vectors]
+    lexical_hits = await snapshot.search_lexical(search.found.terms, PLACES, search.where)
+    by_meaning = min((place for hits in dense_hits if (place := _find_place(hits, pieces))), default=None)
+    by_words = _find_place(lexical_hits, pieces)
     cosine = max((float(snapshot.compute_cosines(vector, pieces).max()) for vector in vectors), default=None)
-    meant = (
+    meaning_place = (
         f"按意思{_describe_place(by_meaning, far=f'排在 {PLACES} 位以后')}"
         if vectors
         else "向量模型暂时用不上，没有按意思找"
     )
-    unmatched = "没有对上问题里的词" if len(worded) < PLACES else f"排在 {PLACES} 位以后"
-    worded_as = f"按字词{_describe_place(by_words, far=unmatched)}"
-    explanation = f"没有被找到：{meant}，{worded_as}；两路分别只取前 {widths.vector} 段和前 {widths.keyword} 段。"
+    unmatched = "没有对上问题里的词" if len(lexical_hits) < PLACES else f"排在 {PLACES} 位以后"
+    words_place = f"按字词{_describe_place(by_words, far=unmatched)}"
+    limits = f"两路分别只取前 {search.vector_top_k} 段和前 {search.bm25_top_k} 段"
+    explanation = f"没有被找到：{meaning_place}，{words_place}；{limits}。"
     return Dropped(
         Stage.NOT_RECALLED,
         explanation,

@@ -12,6 +12,7 @@ from agents.screening.types import Reason
 from app.conversations.schemas import DecisionOut
 from app.hit_test.trial import Expected, Stage, Trial, TrialResult
 from app.http.fields import CLEANED, VISIBLE, WHOLE
+from app.http.schemas import RequestBody, ResponseBody
 from app.search.filter_requests import FilterIn
 from app.search.schemas import CandidateOut, EvidenceOut
 from app.search.waterfall import build_waterfall
@@ -97,10 +98,8 @@ class SearchRequest(BaseModel):
         )
 
 
-class DroppedOut(BaseModel):
+class DroppedOut(ResponseBody):
     """Where the way of what was expected ended."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     stage: Stage = Field(
         description="停在哪一步：not_found 知识库里没有，not_indexed 还没进索引，filtered 不在有效期或限定的范围内，"
@@ -127,29 +126,27 @@ class SearchResponse(EvidenceOut):
     why: DroppedOut | None = Field(description="应当命中的停在哪一步；没有问起时为 null")
 
     @classmethod
-    def from_result(cls, tried: TrialResult, top_k: int | None, *, explain: bool) -> Self:
-        found = tried.found
-        told: dict[str, Any] = build_waterfall(found, whole=True)
+    def from_result(cls, result: TrialResult, top_k: int | None, *, explain: bool) -> Self:
+        found = result.found
+        waterfall: dict[str, Any] = build_waterfall(found, whole=True)
         shown = found.top if found.top and not explain and not found.parts else len(found.candidates)
-        told["candidates"] = told["candidates"][:shown][:top_k]
-        told["degraded"] = list(tried.degraded)
+        waterfall["candidates"] = waterfall["candidates"][:shown][:top_k]
+        waterfall["degraded"] = list(result.degraded)
         return cls(
-            query=tried.text,
+            query=result.text,
             confidence=found.confidence,
             terms=dict(zip(found.terms, found.idf, strict=True)),
-            timings_ms=tried.timings_ms,
-            rejected=tried.rejected,
-            decision=DecisionOut.model_validate(tried.decision.to_json()) if tried.decision else None,
-            route=RouteOut.model_validate(route_fields(tried.turn.route)) if tried.turn else None,
-            why=DroppedOut.model_validate(tried.dropped) if tried.dropped else None,
-            **told,
+            timings_ms=result.timings_ms,
+            rejected=result.rejected,
+            decision=DecisionOut.model_validate(result.decision.to_json()) if result.decision else None,
+            route=RouteOut.model_validate(route_fields(result.turn.route)) if result.turn else None,
+            why=DroppedOut.build_from(result.dropped) if result.dropped else None,
+            **waterfall,
         )
 
 
-class BatchQuestionIn(BaseModel):
+class BatchQuestionIn(RequestBody):
     """A question, after others if wanted."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: Message = Field(description="要试的问题")
     history: list[Message] = Field(default=[], max_length=10, description="之前问过的话，先问的在前")
@@ -161,16 +158,14 @@ class BatchQuestionIn(BaseModel):
         return Trial(self.query, tuple(self.history), decide=decide, expected=expected)
 
 
-class BatchSearchRequest(BaseModel):
+class BatchSearchRequest(RequestBody):
     """Questions to try."""
-
-    model_config = ConfigDict(extra="forbid")
 
     questions: list[BatchQuestionIn] = Field(min_length=1, max_length=MAX_QUESTIONS, description="要试的问题")
     decide: StrictBool = Field(False, description="为 true 时像对话那样决定由谁回答")
 
 
-class BatchFindingOut(BaseModel):
+class BatchFindingOut(ResponseBody):
     """What came of a question."""
 
     query: str
@@ -187,25 +182,25 @@ class BatchFindingOut(BaseModel):
     degraded: list[str] = Field(description="当时用不上的部件")
 
     @classmethod
-    def from_result(cls, tried: TrialResult) -> Self:
-        best, dropped = tried.best_chunk, tried.dropped
+    def from_result(cls, result: TrialResult) -> Self:
+        best, dropped = result.best_chunk, result.dropped
         return cls(
-            query=tried.text,
-            verdict=tried.found.verdict,
-            confidence=round(tried.found.confidence, 4),
-            intents=list(tried.intents),
-            rejected=tried.rejected,
+            query=result.text,
+            verdict=result.found.verdict,
+            confidence=round(result.found.confidence, 4),
+            intents=list(result.intents),
+            rejected=result.rejected,
             document_id=best.document.id if best else None,
             title=best.document.title if best else None,
             chunk_id=best.id if best else None,
             text=best.text[:MAX_TEXT_CHARS] if best else None,
             stage=dropped.stage if dropped else None,
             explanation=dropped.explanation if dropped else "",
-            degraded=list(tried.degraded),
+            degraded=list(result.degraded),
         )
 
 
-class BatchSearchResponse(BaseModel):
+class BatchSearchResponse(ResponseBody):
     """In the order of the questions."""
 
     counts: dict[GateVerdict, int] = Field(description="每种结论各有几问")
@@ -213,11 +208,11 @@ class BatchSearchResponse(BaseModel):
     questions: list[BatchFindingOut]
 
     @classmethod
-    def from_results(cls, tried: Sequence[TrialResult]) -> Self:
-        verdicts = Counter(one.found.verdict for one in tried)
-        stages = Counter(one.dropped.stage for one in tried if one.dropped)
+    def from_results(cls, result: Sequence[TrialResult]) -> Self:
+        verdicts = Counter(one.found.verdict for one in result)
+        stages = Counter(one.dropped.stage for one in result if one.dropped)
         return cls(
             counts={verdict: verdicts[verdict] for verdict in GateVerdict},
             stages=dict(stages),
-            questions=list(map(BatchFindingOut.from_result, tried)),
+            questions=list(map(BatchFindingOut.from_result, result)),
         )

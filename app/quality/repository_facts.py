@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-import orjson
 from sqlalchemy import Connection, select
 
 from app.conversations.tables import StoredTurn
@@ -16,6 +14,7 @@ from app.documents.types import DocumentKind
 from app.quality.checks.structure import build_place_key
 from app.quality.checks.types import DocumentFacts, Reach
 from app.traces.tables import StoredTrace
+from app.traces.trace_codec import decompress_body
 
 # With fewer questions most passages were not asked for yet.
 MIN_TURNS = 200
@@ -41,7 +40,7 @@ def find_reach(connection: Connection, tenant: str) -> Reach | None:
     places: set[str] = set()
     turns, since = 0, datetime.max
     for row in rows.yield_per(_BATCH):
-        evidence = orjson.loads(zlib.decompress(row.body)).get("evidence")
+        evidence = decompress_body(row.body).get("evidence")
         if evidence:
             turns, since = turns + 1, row.created_at
             places.update(_list_places(evidence))

@@ -17,8 +17,7 @@ from app.errors import InvalidRequest, NotFound
 from app.http.schemas import RequestBody
 from app.jobs.types import Daily, JobContext, JobKind
 from app.quality import repository, repository_facts
-from app.quality.checks.base import QualityCheck, Steps
-from app.quality.checks.types import Coverage, IssueKind, IssueState, QualityCorpus, QualityIssue
+from app.quality.checks.types import Coverage, IssueKind, IssueState, QualityCheck, QualityCorpus, QualityIssue, Steps
 from app.quality.repository import IssueFilters
 from app.quality.schemas import QualityCheckOut, QualityIssueOut
 from knowledge.vocabulary import VocabularyKind

@@ -4,7 +4,7 @@ others: begin, look, confirm.
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -22,7 +22,6 @@ from app.tuner.report_schemas import (
     CalibrationIn,
     EstimateOut,
     JudgementIn,
-    ParameterEffectOut,
     ParameterMeasurementOut,
     ParameterMeasurements,
     QuestionsIn,
@@ -37,29 +36,21 @@ from app.tuner.schemas import ParamsHistory, ParamsIn, ParamsOut, ParamsVersionO
 from app.tuner.types import TuningReport
 
 if TYPE_CHECKING:
+    from app.evaluation.service import EvaluationSets
     from app.jobs.service import JobService
     from app.settings import Settings
     from app.tuner.reports import Reports
     from app.tuner.service import Tuner
-    from knowledge.calibration.calibrator import LabelledQuestion
-
-
-class LabelledSets(Protocol):
-    """See `EvaluationSets`, which stands above this feature."""
-
-    async def load_questions(self, tenant: str, set_id: str, limit: int) -> list[LabelledQuestion]: ...
 
 
 class Parts(Protocol):
     """What these routes are served by."""
 
+    evaluation_sets: EvaluationSets
     jobs: JobService
     reports: Reports
     settings: Settings
     tuner: Tuner
-
-    @property
-    def evaluation_sets(self) -> LabelledSets: ...
 
 
 Wiring = Wired[Parts]
@@ -129,7 +120,7 @@ async def begin_sweep(body: SweepIn, request: Request, tenant: AdminTenant, wiri
 @router.post("/judgements/estimates", responses=list_failures(409, 502, 503), dependencies=[CHANGES_NOTHING])
 async def estimate_judgement(body: JudgementIn, tenant: AdminTenant, wiring: Wiring) -> EstimateOut:
     """What it takes to have a model write questions and judge them, by two passages that are tried for it."""
-    return EstimateOut.model_validate(asdict(await wiring.reports.estimate_judging(tenant, body.passages)))
+    return EstimateOut.build_from(await wiring.reports.estimate_judging(tenant, body.passages))
 
 
 @router.post("/judgements", status_code=202, responses=list_failures(400, 404, 409))
@@ -145,7 +136,7 @@ async def begin_judgement(body: JudgementIn, request: Request, tenant: AdminTena
 async def read_verdicts(tenant: StaffTenant, wiring: Wiring) -> VerdictsInForceOut:
     """A model's verdicts that the gate is calibrated by."""
     found = await wiring.reports.judging.verdicts.find(tenant)
-    return VerdictsInForceOut(verdicts=VerdictsOut.model_validate(asdict(found)) if found else None)
+    return VerdictsInForceOut(verdicts=VerdictsOut.build_from(found) if found else None)
 
 
 @router.delete("/verdicts", status_code=204)
@@ -159,11 +150,8 @@ async def drop_verdicts(tenant: AdminTenant, wiring: Wiring) -> Response:
 async def list_parameter_effects(tenant: StaffTenant, wiring: Wiring) -> ParameterMeasurements:
     """What the last calibration and the last sweep of this base gave for each parameter a step up and down."""
     found = await wiring.reports.find_effects(tenant)
-    shown = {name: ParameterEffectOut.model_validate(asdict(effect)) for name, effect in found.items()}
     items = [
-        ParameterMeasurementOut.model_validate(
-            {"name": name, "measured_by": find_report_kind(name), "effect": shown.get(name)}
-        )
+        ParameterMeasurementOut(name=name, measured_by=find_report_kind(name), effect=found.get(name))
         for name in RANGES
     ]
     return ParameterMeasurements(items=items)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from typing import Any, Final, Literal
 
 from app.settings import Settings
 from app.tuner.grid import locate_settings
 from app.tuner.ranges import RANGES
+from app.tuner.report_schemas import MeasuredPointOut, ParameterEffectOut
 from app.tuner.types import TuningReport
 
-CALIBRATION, SWEEP = "calibration", "sweep"
+CALIBRATION: Final = "calibration"
+SWEEP: Final = "sweep"
 THRESHOLD = "similarity_threshold"
 # Of the threshold: a calibration knows its curve at every hundredth.
 STEP = 0.05
@@ -20,35 +20,7 @@ NEARLY = 1e-6
 Point = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredPoint:
-    """The result of labelled questions at one value of a parameter. Shares; None where no question counts. answered: of
-    the answerable ones; refused: of the others; right: of both, where that was counted.
-    """
-
-    value: float
-    answered: float | None
-    refused: float | None
-    right: float | None = None
-    hit1: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterEffect:
-    """outdated: the knowledge base or a parameter changed after the measurement; down, up: None where no neighbour was
-    tried.
-    """
-
-    report_id: str
-    measured_at: datetime
-    questions: int
-    outdated: bool
-    now: MeasuredPoint
-    down: MeasuredPoint | None
-    up: MeasuredPoint | None
-
-
-def find_report_kind(name: str) -> str:
+def find_report_kind(name: str) -> Literal["calibration", "sweep", ""]:
     """Returns the kind of report that varies a parameter; empty where none does."""
     if name == THRESHOLD:
         return CALIBRATION
@@ -57,7 +29,7 @@ def find_report_kind(name: str) -> str:
 
 def find_effects(
     reports: Mapping[str, TuningReport], settings: Settings, revision: int, version: int
-) -> dict[str, ParameterEffect]:
+) -> dict[str, ParameterEffectOut]:
     """Finds the measured effect of each parameter.
 
     Args:
@@ -69,7 +41,7 @@ def find_effects(
     Returns:
         By parameter; without those that were not measured.
     """
-    found: dict[str, ParameterEffect] = {}
+    found: dict[str, ParameterEffectOut] = {}
     for name in RANGES:
         report = reports.get(find_report_kind(name))
         if report is None or report.result is None or report.finished_at is None:
@@ -80,20 +52,32 @@ def find_effects(
             continue
         outdated = (result["revision"], result["params_version"]) != (revision, version)
         questions = result.get("questions") or result["answerable"] + result["unanswerable"]
-        found[name] = ParameterEffect(report.id, report.finished_at, questions, outdated, *points)
+        now, down, up = points
+        found[name] = ParameterEffectOut(
+            report_id=report.id,
+            measured_at=report.finished_at,
+            questions=questions,
+            outdated=outdated,
+            now=now,
+            down=down,
+            up=up,
+        )
     return found
 
 
-Neighbours = tuple[MeasuredPoint, MeasuredPoint | None, MeasuredPoint | None]
+Neighbours = tuple[MeasuredPointOut, MeasuredPointOut | None, MeasuredPointOut | None]
 
 
 def _find_on_curve(result: Mapping[str, Any], settings: Settings) -> Neighbours | None:
     """Finds the threshold in force and its neighbours on the curve of a calibration; None where it is not on it."""
 
-    def find_point(threshold: float) -> MeasuredPoint | None:
-        near = (point for point in result["curve"] if abs(point["threshold"] - threshold) < STEP / 10 + NEARLY)
-        point = next(near, None)
-        return MeasuredPoint(point["threshold"], point["answered"], point["refused"]) if point else None
+    def find_point(threshold: float) -> MeasuredPointOut | None:
+        nearby = (point for point in result["curve"] if abs(point["threshold"] - threshold) < STEP / 10 + NEARLY)
+        point = next(nearby, None)
+        if point is None:
+            return None
+        uncounted = {"right": None, "hit1": None}
+        return MeasuredPointOut.model_validate({**point, "value": point["threshold"]} | uncounted)
 
     threshold = settings.similarity_threshold
     now = find_point(threshold)
@@ -133,6 +117,6 @@ def _find_nearest(coordinate: str, points: Sequence[Point], sign: int) -> Point 
     return max(points, key=lambda point: sign * point[coordinate], default=None)
 
 
-def _build_measured_point(name: str, coordinate: str, point: Point) -> MeasuredPoint:
+def _build_measured_point(name: str, coordinate: str, point: Point) -> MeasuredPointOut:
     value = 1 - point[coordinate] if name == "rrf_keyword_weight" else point[coordinate]
-    return MeasuredPoint(round(value, 4), point["answered"], point["refused"], point["right"], point["hit1"])
+    return MeasuredPointOut.model_validate({**point, "value": round(value, 4)})

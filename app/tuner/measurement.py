@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from agents.understanding.normalise import normalise_text
 from app.settings import Settings
@@ -17,22 +17,13 @@ from knowledge.evaluation.runner import QuestionResult
 from knowledge.types import GateVerdict, QuestionVectors
 
 if TYPE_CHECKING:
-    from app.search.service import CalibratedSearch
+    from app.limits.slots import TurnSlots
+    from app.search.service import CalibratedSearch, Searches
 
 # The longest wait of one question for customers, so that a run gets on under steady traffic too.
 PATIENCE_SECONDS = 0.5
 POLL_SECONDS = 0.02
 MAX_RANK = 10
-# Builds a search over the same index with other settings; it is not stored, and not calibrated yet.
-SearchBuilder = Callable[["CalibratedSearch", Settings], "CalibratedSearch"]
-
-
-class Traffic(Protocol):
-    """The load by customers, who go first."""
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is computed for a customer, or waits to be."""
 
 
 def build_outcome(result: QuestionResult) -> TriedQuestion:
@@ -50,11 +41,11 @@ def build_outcome(result: QuestionResult) -> TriedQuestion:
 
 
 class SearchMeasurement:
-    """build_search: see `SearchBuilder`; traffic: of the customers that it waits for."""
+    """slots: of the turns of customers, who go first."""
 
-    def __init__(self, build_search: SearchBuilder, traffic: Traffic) -> None:
-        self._build_search = build_search
-        self._traffic = traffic
+    def __init__(self, searches: Searches, slots: TurnSlots) -> None:
+        self._searches = searches
+        self._slots = slots
 
     async def search_questions(
         self, search: CalibratedSearch, questions: Sequence[LabelledQuestion]
@@ -74,7 +65,7 @@ class SearchMeasurement:
         """Builds a search with other settings whose gate is calibrated for the scores that these give. Raises
         EmbeddingUnavailable.
         """
-        other = self._build_search(search, settings)
+        other = self._searches.create_trial(search, settings)
         other.keep_calibrations([search])
         with suppress(RerankUnavailable):
             await other.calibrator.refresh_quick()
@@ -82,5 +73,5 @@ class SearchMeasurement:
 
     async def _wait_for_customers(self) -> None:
         until = time.monotonic() + PATIENCE_SECONDS
-        while not self._traffic.idle and time.monotonic() < until:  # noqa: ASYNC110 - of places there is no event
+        while not self._slots.idle and time.monotonic() < until:  # noqa: ASYNC110 - of places there is no event
             await asyncio.sleep(POLL_SECONDS)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, model_validator
+from pydantic import ConfigDict, Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from app.http.fields import CLEANED, VISIBLE, WHOLE
+from app.http.schemas import RequestBody, ResponseBody
 from app.jobs.types import JobRun, RunState
 from app.search.verdict_service import PASSAGES, TRIED
 from app.tuner.ranges import RANGES
@@ -21,10 +22,8 @@ DocumentName = Annotated[str, CLEANED, Field(min_length=1, max_length=500)]
 Title = Annotated[str, CLEANED, Field(max_length=100)]
 
 
-class LabelledQuestionIn(BaseModel):
+class LabelledQuestionIn(RequestBody):
     """A question with whether the knowledge base answers it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: Text
     answerable: StrictBool = Field(description="知识库里有没有答案")
@@ -47,10 +46,10 @@ _KS = RANGES["rrf_k"]
 _WIDTHS = RANGES["vector_top_k"]
 
 
-class QuestionsIn(BaseModel):
+class QuestionsIn(RequestBody):
     """Questions by themselves, or those of a set."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra=_ONE_OF_BOTH)
+    model_config = ConfigDict(json_schema_extra=_ONE_OF_BOTH)
 
     title: Title = Field("", description="给这次起个名字")
     questions: list[LabelledQuestionIn] = Field(
@@ -87,10 +86,8 @@ class SweepIn(QuestionsIn):
     )
 
 
-class JudgementIn(BaseModel):
+class JudgementIn(RequestBody):
     """How much a model is to judge."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: Title = Field("", description="给这次起个名字")
     passages: Annotated[StrictInt, WHOLE] = Field(
@@ -98,7 +95,7 @@ class JudgementIn(BaseModel):
     )
 
 
-class EstimateOut(BaseModel):
+class EstimateOut(ResponseBody):
     """What it takes, by some passages that were tried."""
 
     passages: int = Field(description="还要出题的段数；知识库不足这么多段时较少")
@@ -108,7 +105,7 @@ class EstimateOut(BaseModel):
     cost: float = Field(description="大约的费用，单位同 LLM_PRICES；没有写单价的模型为 0")
 
 
-class VerdictsOut(BaseModel):
+class VerdictsOut(ResponseBody):
     """A model's verdicts by which the gate is calibrated."""
 
     report_id: str = Field(description="出自哪份报告")
@@ -118,21 +115,19 @@ class VerdictsOut(BaseModel):
     created_at: datetime
 
 
-class VerdictsInForceOut(BaseModel):
+class VerdictsInForceOut(ResponseBody):
     """What the gate is calibrated by."""
 
     verdicts: VerdictsOut | None = Field(description="正在使用的大模型判断；没有时为 null，门槛自动校准")
 
 
-class ApplyIn(BaseModel):
+class ApplyIn(RequestBody):
     """Why."""
-
-    model_config = ConfigDict(extra="forbid")
 
     note: Note = Field("", description="为什么采用，留在历史里")
 
 
-class ReportOut(BaseModel):
+class ReportOut(ResponseBody):
     """A calibration, a sweep or a model's judgements. How far it is: `GET /api/v1/jobs/runs/{run_id}`."""
 
     id: str
@@ -158,12 +153,11 @@ class ReportOut(BaseModel):
 
     @classmethod
     def from_report(cls, report: TuningReport, run: JobRun | None) -> Self:
-        done, total = (run.done, run.total) if run is not None else (0, 0)
-        own = {name: getattr(report, name) for name in report.__dataclass_fields__}
-        return cls(**own, state=run.state if run is not None else None, done=done, total=total)
+        state, done, total = (run.state, run.done, run.total) if run is not None else (None, 0, 0)
+        return cls.build_from(report, state=state, done=done, total=total)
 
 
-class MeasuredPointOut(BaseModel):
+class MeasuredPointOut(ResponseBody):
     """What came of the labelled questions at one value."""
 
     value: float
@@ -173,7 +167,7 @@ class MeasuredPointOut(BaseModel):
     hit1: float | None = Field(description="排第一的出自标注文档的比例；没有标注文档为 null")
 
 
-class ParameterEffectOut(BaseModel):
+class ParameterEffectOut(ResponseBody):
     """What the last measurement gave."""
 
     report_id: str
@@ -185,7 +179,7 @@ class ParameterEffectOut(BaseModel):
     up: MeasuredPointOut | None = Field(description="调高一步；没有试过为 null")
 
 
-class ParameterMeasurementOut(BaseModel):
+class ParameterMeasurementOut(ResponseBody):
     """Of one parameter."""
 
     name: str
@@ -193,13 +187,13 @@ class ParameterMeasurementOut(BaseModel):
     effect: ParameterEffectOut | None = Field(description="最近一次量得的效果；没有量过，或那之后这些参数改过，为 null")
 
 
-class ParameterMeasurements(BaseModel):
+class ParameterMeasurements(ResponseBody):
     """In the order of the parameters."""
 
     items: list[ParameterMeasurementOut]
 
 
-class ReportPage(BaseModel):
+class ReportPage(ResponseBody):
     """The latest first, without their results."""
 
     items: list[ReportOut]

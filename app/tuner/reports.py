@@ -8,20 +8,22 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
+from app.http.schemas import RequestBody
 from app.ids import create_id
 from app.jobs.types import JobContext, JobKind
 from app.privacy import mask_personal_data
 from app.search.verdict_service import describe_verdicts
 from app.tuner import repository
 from app.tuner.calibration import calibrate_threshold
-from app.tuner.effects import CALIBRATION, SWEEP, ParameterEffect, find_effects
+from app.tuner.effects import CALIBRATION, SWEEP, find_effects
 from app.tuner.grid import MAX_POINTS, GridPoint, TriedQuestion, build_grid, compare_points, locate_settings
 from app.tuner.measurement import SearchMeasurement, build_outcome
 from app.tuner.ranges import apply_overrides, check_values, require_consistent
+from app.tuner.report_schemas import ParameterEffectOut
 from app.tuner.types import Action, Params, TuningReport
 from knowledge.calibration.calibrator import LabelledQuestion
 from knowledge.calibration.fit import MIN_LABELLED
@@ -54,10 +56,8 @@ class NewReport:
     by: str
 
 
-class ReportOptions(BaseModel):
+class ReportOptions(RequestBody):
     """Which report; it is begun by `POST /api/v1/tuner/calibrations`, `/sweeps` and `/judgements`."""
-
-    model_config = ConfigDict(extra="forbid")
 
     report: str = Field(max_length=32, description="报告的编号")
 
@@ -140,25 +140,21 @@ class Reports:
 
     async def find_report(self, tenant: str, report_id: str) -> TuningReport:
         """Returns a report. Raises NotFound."""
-        async with self._database.read() as connection:
-            found = await connection.run_sync(repository.find_report, tenant, report_id)
+        found = await self._database.run_in_reader(repository.find_report, tenant, report_id)
         if found is None:
             raise _build_unknown_error(report_id)
         return found
 
     async def load_page(self, tenant: str, kind: str, limit: int, offset: int) -> tuple[list[TuningReport], int]:
         """Returns one page of reports, the latest first, and the total number."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(repository.load_report_page, tenant, kind, limit, offset)
+        return await repository.load_report_page(self._database, tenant, kind, limit, offset)
 
-    async def find_effects(self, tenant: str) -> dict[str, ParameterEffect]:
+    async def find_effects(self, tenant: str) -> dict[str, ParameterEffectOut]:
         """Returns by parameter what the last calibration and sweep of this base say about a step up and down."""
-        async with self._database.read() as connection:
-            found = {
-                kind: await connection.run_sync(repository.find_latest_report, tenant, kind)
-                for kind in (CALIBRATION, SWEEP)
-            }
-        made = {kind: report for kind, report in found.items() if report is not None}
+        made = {}
+        for kind in (CALIBRATION, SWEEP):
+            if report := await self._database.run_in_reader(repository.find_latest_report, tenant, kind):
+                made[kind] = report
         parts = await self._tenants.get_parts(tenant)
         return find_effects(made, parts.tuned.settings, parts.retriever.revision, parts.tuned.params.version)
 
@@ -197,9 +193,8 @@ class Reports:
     async def make_report(self, context: JobContext) -> dict[str, Any]:
         """Makes a report: the work of a job run. Returns the result of the run."""
         tenant, report_id = context.tenant, context.parameters["report"]
-        async with self._database.read() as connection:
-            report = await connection.run_sync(repository.find_report, tenant, report_id)
-            questions = await connection.run_sync(repository.load_questions, tenant, report_id)
+        report = await self._database.run_in_reader(repository.find_report, tenant, report_id)
+        questions = await self._database.run_in_reader(repository.load_questions, tenant, report_id)
         if report is None or questions is None:
             return {"report": report_id, "made": False}
         async with self._tenants.use_parts(tenant) as parts:
@@ -258,13 +253,13 @@ class Reports:
         total, done = (len(points) + 1) * len(questions), 0
         for point in (None, *points):
             if point is None:
-                tried = search
+                trial = search
             else:
-                tried = await self._measuring.calibrate_search(
+                trial = await self._measuring.calibrate_search(
                     search, apply_overrides(search.settings, point.to_values())
                 )
             found = []
-            async for result in self._measuring.search_questions(tried, questions):
+            async for result in self._measuring.search_questions(trial, questions):
                 found.append(build_outcome(result))
                 done += 1
                 await context.report_progress(done, total)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 from sqlalchemy.sql import ColumnElement
 
 from app.db.base import now
-from app.db.engine import insert_into
+from app.db.engine import Database, insert_into
 from app.tuner.tables import TunerParams, TunerReport
 from app.tuner.types import Action, Params, TuningReport
 from knowledge.calibration.calibrator import LabelledQuestion
@@ -31,15 +31,15 @@ def find_latest_params(connection: Connection, tenant: str) -> Params:
 
 def find_params(connection: Connection, tenant: str, version: int) -> Params | None:
     """Returns one version; None where there is none of that number."""
-    row = connection.execute(select(_PARAMS).where(_match_tenant(tenant), _PARAMS.version == version)).first()
+    row = connection.execute(select(_PARAMS).where(_PARAMS.tenant_id == tenant, _PARAMS.version == version)).first()
     return None if row is None else _build_params(row)
 
 
-def load_params_page(connection: Connection, tenant: str, limit: int, offset: int) -> tuple[list[Params], int]:
+async def load_params_page(database: Database, tenant: str, limit: int, offset: int) -> tuple[list[Params], int]:
     """Returns one page of versions, the latest first, and the total number."""
-    total = connection.execute(select(func.count()).select_from(_PARAMS).where(_match_tenant(tenant))).scalar_one()
-    query = select(_PARAMS).where(_match_tenant(tenant)).order_by(_PARAMS.version.desc()).limit(limit).offset(offset)
-    return [_build_params(row) for row in connection.execute(query)], total
+    query = select(_PARAMS.__table__).where(_PARAMS.tenant_id == tenant).order_by(_PARAMS.version.desc())
+    rows, total = await database.fetch_page(query, offset, limit)
+    return list(map(_build_params, rows)), total
 
 
 def add_params(connection: Connection, tenant: str, params: Params) -> bool:
@@ -63,8 +63,8 @@ def add_report(
 ) -> None:
     """Adds a report that is to be made from these questions."""
     own: Mapping[str, Any] = {item.name: getattr(report, item.name) for item in fields(TuningReport)}
-    asked = [{"text": one.text, "answerable": one.answerable, "documents": one.documents} for one in questions]
-    connection.execute(insert(_REPORT).values(tenant_id=tenant, questions=asked, **own))
+    stored = [{"text": one.text, "answerable": one.answerable, "documents": one.documents} for one in questions]
+    connection.execute(insert(_REPORT).values(tenant_id=tenant, questions=stored, **own))
 
 
 def change_report(connection: Connection, tenant: str, report_id: str, values: Mapping[str, Any]) -> None:
@@ -86,16 +86,15 @@ def find_report(connection: Connection, tenant: str, report_id: str) -> TuningRe
     return None if row is None else TuningReport(**row._mapping)
 
 
-def load_report_page(
-    connection: Connection, tenant: str, kind: str, limit: int, offset: int
+async def load_report_page(
+    database: Database, tenant: str, kind: str, limit: int, offset: int
 ) -> tuple[list[TuningReport], int]:
     """Returns one page of reports, the latest first, and the total number. kind: "" for all."""
-    mine = _REPORT.tenant_id == tenant
+    query = select(*_REPORT_COLUMNS).where(_REPORT.tenant_id == tenant).order_by(_REPORT.id.desc())
     if kind:
-        mine &= _REPORT.kind == kind
-    total = connection.execute(select(func.count()).select_from(_REPORT).where(mine)).scalar_one()
-    query = select(*_REPORT_COLUMNS).where(mine).order_by(_REPORT.id.desc()).limit(limit).offset(offset)
-    return [TuningReport(**row._mapping) for row in connection.execute(query)], total
+        query = query.where(_REPORT.kind == kind)
+    rows, total = await database.fetch_page(query, offset, limit)
+    return [TuningReport(**row._mapping) for row in rows], total
 
 
 def find_latest_report(connection: Connection, tenant: str, kind: str) -> TuningReport | None:
@@ -108,10 +107,6 @@ def find_latest_report(connection: Connection, tenant: str, kind: str) -> Tuning
 def delete_report(connection: Connection, tenant: str, report_id: str) -> bool:
     """Deletes a report; False where there is none."""
     return connection.execute(delete(_REPORT).where(_match_report(tenant, report_id))).rowcount > 0
-
-
-def _match_tenant(tenant: str) -> ColumnElement[bool]:
-    return _PARAMS.tenant_id == tenant
 
 
 def _build_params(row: Row[Any]) -> Params:

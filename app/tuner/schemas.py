@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from app.http.fields import CLEANED
+from app.http.schemas import RequestBody, ResponseBody
 from app.settings import Settings
 from app.tuner.ranges import RANGES, Range, find_range, read_values
 from app.tuner.types import MAX_NOTE_CHARS, Action, Params, TunedSettings
@@ -30,10 +30,8 @@ Note = Annotated[str, CLEANED, Field(max_length=MAX_NOTE_CHARS)]
 Version = Annotated[int, Field(ge=0, le=2**31)]
 
 
-class ParamsIn(BaseModel):
+class ParamsIn(RequestBody):
     """What is to change; the others stay as they are."""
-
-    model_config = ConfigDict(extra="forbid")
 
     values: dict[str, Value] = Field(
         min_length=1, max_length=len(RANGES), description="参数名 -> 新的值", json_schema_extra=NAMED
@@ -42,24 +40,20 @@ class ParamsIn(BaseModel):
     version: Version | None = Field(None, description="改之前看到的版本；已被别人改过则返回 409；不填不检查")
 
 
-class ResetIn(BaseModel):
+class ResetIn(RequestBody):
     """What goes back to the settings of the installation."""
-
-    model_config = ConfigDict(extra="forbid")
 
     names: list[Name] = Field(default=[], max_length=len(RANGES), description="要恢复默认的参数；不填为全部")
     note: Note = Field("", description="为什么改，留在历史里")
 
 
-class RevertIn(BaseModel):
+class RevertIn(RequestBody):
     """Why."""
-
-    model_config = ConfigDict(extra="forbid")
 
     note: Note = Field("", description="为什么改，留在历史里")
 
 
-class ParamOut(BaseModel):
+class ParamOut(ResponseBody):
     """A parameter as it is in force."""
 
     name: str
@@ -72,7 +66,7 @@ class ParamOut(BaseModel):
     tuned: bool = Field(description="与默认不同")
 
 
-class ParamsOut(BaseModel):
+class ParamsOut(ResponseBody):
     """All of them. They hold from the next answer on."""
 
     version: int = Field(description="第几版；0 为没有调过")
@@ -89,12 +83,11 @@ class ParamsOut(BaseModel):
         for name in RANGES:
             allowed = find_range(name, settings)
             now = {"value": values[name], "default": default[name], "tuned": values[name] != default[name]}
-            found.append(ParamOut(name=name, **now, **asdict(allowed)))
-        last = tuned.params
-        return cls(version=last.version, params=found, by=last.by, note=last.note, changed_at=last.created_at)
+            found.append(ParamOut.build_from(allowed, name=name, **now))
+        return cls.build_from(tuned.params, params=found, changed_at=tuned.params.created_at)
 
 
-class ChangeOut(BaseModel):
+class ChangeOut(ResponseBody):
     """One parameter that a version changed."""
 
     name: str
@@ -102,7 +95,7 @@ class ChangeOut(BaseModel):
     after: float
 
 
-class ParamsVersionOut(BaseModel):
+class ParamsVersionOut(ResponseBody):
     """Who changed what, when and why."""
 
     version: int
@@ -116,11 +109,10 @@ class ParamsVersionOut(BaseModel):
     @classmethod
     def from_params(cls, params: Params) -> Self:
         changes = [ChangeOut(name=name, before=old, after=new) for name, (old, new) in params.changes.items()]
-        own = {name: getattr(params, name) for name in ("version", "action", "by", "note", "created_at", "overrides")}
-        return cls(**own, changes=changes)
+        return cls.build_from(params, changes=changes)
 
 
-class ParamsHistory(BaseModel):
+class ParamsHistory(ResponseBody):
     """The latest first."""
 
     items: list[ParamsVersionOut]

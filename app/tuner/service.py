@@ -59,9 +59,7 @@ class Tuner:
     async def reload_settings(self, tenant: str) -> TunedSettings:
         """Reads the parameters from the database, so that a change by this process is in force in it at once."""
         started = self._clock()
-        params = await self._database.run_in_reader(
-            lambda connection: repository.find_latest_params(connection, tenant)
-        )
+        params = await self._database.run_in_reader(repository.find_latest_params, tenant)
         known = self._known.get(tenant)
         if known is not None and known[1] > started + FRESH_SECONDS:  # what began later, after a change, came in first
             return known[0]
@@ -108,12 +106,12 @@ class Tuner:
         """Resets parameters to the settings of the process. names: which ones, none means all. Raises InvalidRequest,
         Conflict.
         """
-        left = frozenset(names) or frozenset(RANGES)
-        if wrong := sorted(left - RANGES.keys()):
+        reset = frozenset(names) or frozenset(RANGES)
+        if wrong := sorted(reset - RANGES.keys()):
             raise InvalidRequest(f"没有名为 {wrong[0]} 的参数", code="unknown_parameter", name=wrong[0])
         made = Params(action=Action.RESET, by=by, note=note)
         return await self._change_values(
-            tenant, lambda now: {name: now[name] for name in now if name not in left}, made
+            tenant, lambda now: {name: now[name] for name in now if name not in reset}, made
         )
 
     async def revert_to_version(self, tenant: str, version: int, *, by: str, note: str = "") -> Params:
@@ -131,16 +129,14 @@ class Tuner:
         """Returns a version of the parameters. Raises NotFound."""
         if version == 0:
             return Params()
-        async with self._database.read() as connection:
-            found = await connection.run_sync(repository.find_params, tenant, version)
+        found = await self._database.run_in_reader(repository.find_params, tenant, version)
         if found is None:
             raise NotFound(f"没有第 {version} 版参数", code="params_version_not_found", version=version)
         return found
 
     async def list_versions(self, tenant: str, limit: int, offset: int) -> tuple[list[Params], int]:
         """Returns one page of versions, the latest first, and the total number."""
-        async with self._database.read() as connection:
-            return await connection.run_sync(repository.load_params_page, tenant, limit, offset)
+        return await repository.load_params_page(self._database, tenant, limit, offset)
 
     async def _change_values(
         self,

@@ -13,7 +13,6 @@ from app.chat.hot_cache import HotCache
 from app.chat.service import ChatService
 from app.chat.session import Sessions
 from app.chat.shared_answers import SharedAnswers
-from app.hit_test.repository import ExpectedRepository
 from app.hit_test.service import HitTest
 from app.redis.news import News
 from app.telemetry.service import begin_nothing
@@ -90,4 +89,4 @@ def build_chat_service(
         telemetry.begin_span if telemetry is not None else begin_nothing,
         attachments,
     )
-    return chat, HitTest(guard, history, answering, tenants, ExpectedRepository(database))
+    return chat, HitTest(guard, history, answering, tenants, database)

@@ -35,5 +35,5 @@ def build_tuner_reports(
     async def trigger(tenant: str, kind: str, report: str) -> str:
         return (await get_jobs().trigger_run(tenant, JOBS[kind], {"report": report})).id
 
-    measuring = SearchMeasurement(searches.create_trial, slots)
+    measuring = SearchMeasurement(searches, slots)
     return Reports(database, tuner, tenants, measuring, judging, trigger)

@@ -31,8 +31,9 @@ def build_set_report(data: EvalSet, results: Sequence[QuestionResult], *, baseli
     report |= _measure_ranking(data, answerable)
     report["context_recall"] = _measure_context_recall(answerable)
     report["per_category"] = _group_by_category(data, answerable)
-    report["auroc_unanswerable"] = _measure_auroc(answerable, unanswerable, _get_probability)
-    report["auroc_out_of_domain"] = _measure_auroc(answerable, out_of_domain, _get_probability)
+    get_probability = attrgetter("probability")
+    report["auroc_unanswerable"] = _measure_auroc(answerable, unanswerable, get_probability)
+    report["auroc_out_of_domain"] = _measure_auroc(answerable, out_of_domain, get_probability)
     report["answered_rate"] = _measure_answered(answerable)
     report["false_answer_unanswerable"] = _measure_answered(unanswerable)
     report["false_answer_out_of_domain"] = _measure_answered(out_of_domain)
@@ -97,10 +98,6 @@ def _measure_context_recall(results: Sequence[QuestionResult]) -> MetricValue | 
             context = "\n".join(candidate.chunk.indexed_text for candidate in fragments)
             shares.append(sum(contains_text(context, keyword) for keyword in keywords) / len(keywords))
     return compute_mean_with_interval(shares)
-
-
-def _get_probability(result: QuestionResult) -> float:
-    return result.probability
 
 
 def _measure_auroc(

@@ -17,9 +17,8 @@ from agents.verification.evidence import Statement
 from agents.verification.polarity import is_contradiction
 from agents.verification.quantities import is_known
 from agents.verification.support import Support, SupportChecker
-from app.quality.checks.base import Steps
 from app.quality.checks.statements import find_measure
-from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
+from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity, Steps
 from knowledge.text import fold
 from knowledge.types import Chunk
 

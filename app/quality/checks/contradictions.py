@@ -13,9 +13,8 @@ from decimal import Decimal
 from math import log
 
 from agents.verification.quantities import Quantity
-from app.quality.checks.base import Steps
 from app.quality.checks.statements import NumberStatement, extract_statements, find_subject, strip_signs
-from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
+from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity, Steps
 
 # Of the weight of what either statement says, so much has to be said by the other one.
 SAME_WORDS = 0.17

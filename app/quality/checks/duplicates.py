@@ -11,8 +11,7 @@ from difflib import SequenceMatcher
 
 from agents.verification.names import find_latin_names
 from agents.verification.quantities import find_quantities
-from app.quality.checks.base import Steps
-from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
+from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity, Steps
 from knowledge.text import fold
 from knowledge.types import Chunk
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from agents.passages.sentences import split_sentences
-from app.quality.checks.base import Steps
-from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
+from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity, Steps
 from knowledge.text import fold
 
 _DAY = r"(?P<{0}y>\d{{4}})\s*(?:年|[-/.])\s*(?P<{0}m>\d{{1,2}})\s*(?:月|[-/.])\s*(?P<{0}d>\d{{1,2}})\s*[日号]?"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.quality.checks.answers import find_answer_conflicts
-from app.quality.checks.base import QualityCheck
 from app.quality.checks.contradictions import find_contradictions
 from app.quality.checks.duplicates import find_duplicates
 from app.quality.checks.expiry import find_expired
 from app.quality.checks.structure import find_unreached, find_untitled
-from app.quality.checks.types import IssueKind
+from app.quality.checks.types import IssueKind, QualityCheck
 from app.quality.checks.wording import build_sensitive_check, find_other_terms
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.quality.checks.base import Steps
-from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
+from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity, Steps
 
 # Names that programs give.
 _MEANINGLESS = re.compile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
@@ -122,3 +122,8 @@ class QualityCorpus:
         for chunk in self.chunks:
             found.setdefault(chunk.document.id, []).append(chunk)
         return found
+
+
+# Findings as they come; None now and then, where the work may pause: a step takes some milliseconds at most.
+Steps = Iterator[QualityIssue | None]
+QualityCheck = Callable[[QualityCorpus], Steps]

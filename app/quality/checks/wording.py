@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from app.quality.checks.base import QualityCheck, Steps
 from app.quality.checks.personal_numbers import find_personal_numbers
-from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
+from app.quality.checks.types import IssueKind, QualityCheck, QualityCorpus, QualityIssue, Severity, Steps
 from knowledge.text import build_occurrence_pattern, fold
 from knowledge.types import Chunk
 

@@ -57,10 +57,9 @@ async def test_results_come_back_as_they_were_in_the_order_of_the_set(database: 
             connection, "a", "r1", figures=compute_figures([RIGHT, WRONG]), finished_at=now()
         )
     )
-    async with database.read() as connection:
-        (one,), total = await connection.run_sync(lambda sync: repository.list_reports(sync, "a", set_id="s1"))
-        assert (total, one.figures["correct"], one.circumstances) == (1, 1, {"llm": ""})
-        assert await connection.run_sync(repository.list_judged_cases, "a", "r1") == {"a", "b"}
+    (one,), total = await repository.list_reports(database, "a", set_id="s1")
+    assert (total, one.figures["correct"], one.circumstances) == (1, 1, {"llm": ""})
+    assert await database.run_in_reader(repository.list_judged_cases, "a", "r1") == {"a", "b"}
 
 
 async def test_reports_go_with_their_results_and_what_a_customer_said_alone(database: Database) -> None:

@@ -15,9 +15,9 @@ PROPERTY = Path(__file__).resolve().parents[2] / "evaluation" / "property" / "di
 
 
 async def read(content: bytes) -> list[Dialogue]:
-    found = await read_file(content, read_here)
-    assert found.refused == ()
-    return [case.dialogue for case in found.cases]
+    cases, refused = await read_file(content, read_here)
+    assert refused == []
+    return [case.dialogue for case in cases]
 
 
 async def test_the_files_of_the_evaluation_go_in_and_come_out_as_they_were() -> None:
@@ -63,12 +63,11 @@ async def test_a_single_question_needs_no_turns_and_bad_rows_are_named() -> None
         "[]",
         json.dumps({"id": "b", "answer": "多余"}),
     ]
-    found = await read_file("\n".join(rows).encode(), read_here)
-    (case,) = found.cases
+    (case,), refused = await read_file("\n".join(rows).encode(), read_here)
     assert (case.dialogue.turns[0].say, case.dialogue.turns[0].expect.documents) == ("运费谁出", ("d1",))
     assert case.dialogue.turns[0].expect.must_any == (("商家",),)
-    assert [number for number, _ in found.refused] == [2, 3, 4, 5, 6, 7, 8]
-    assert all(message for _, message in found.refused)
+    assert [one.row for one in refused] == [2, 3, 4, 5, 6, 7, 8]
+    assert all(one.message for one in refused)
 
 
 async def test_what_is_no_table_is_refused() -> None:
@@ -78,7 +77,7 @@ async def test_what_is_no_table_is_refused() -> None:
 
 async def test_a_line_that_is_nested_too_deep_is_refused_alone_and_too_many_lines_as_a_whole() -> None:
     deep = b'{"question": ' * 100_000
-    read = await read_file(b'{"question": "x"}\n' + deep, read_here)
-    assert (len(read.cases), [row for row, _ in read.refused]) == (1, [2])
+    cases, refused = await read_file(b'{"question": "x"}\n' + deep, read_here)
+    assert (len(cases), [one.row for one in refused]) == (1, [2])
     with pytest.raises(DocumentTooLarge):
         await read_file(b"{}\n" * (MAX_ROWS + 1), read_here)

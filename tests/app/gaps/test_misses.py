@@ -202,7 +202,7 @@ async def test_gaps_are_ranked_by_this_week_and_its_growth(database: Database) -
         await gap_of(database, *(f"turn:{one.id}" for one in turns), question=turns[0].utterance.original)
     found, total = await GapRepository(database).load_page("t", EVERYTHING, 0, 10)
     assert total == 3
-    assert [(gap.question, gap.counts.customers, gap.counts.week, gap.counts.week_before) for gap in found] == [
+    assert [(gap.question, gap.customers, gap.week, gap.week_before) for gap in found] == [
         ("刻字", 2, 2, 0),
         ("包装", 6, 2, 4),
         ("海外", 1, 1, 0),
@@ -226,7 +226,7 @@ async def test_erasing_a_conversation_takes_its_questions_out_of_gaps(database: 
     await database.transact(lambda connection: forget_conversations(connection, "t", ["s1", "s3"]))
     stored = GapRepository(database)
     left = await stored.get_gap("t", wrap)
-    assert left is not None and (left.question, left.counts.asked) == ("可以包成礼物吗", 1)
+    assert left is not None and (left.question, left.asked) == ("可以包成礼物吗", 1)
     assert await stored.get_gap("t", engraving) is None
 
 
@@ -245,7 +245,7 @@ async def test_questions_of_a_merged_gap_count_for_the_other(database: Database)
     values = {"state": GapState.MERGED, "merged_into": into}
     await database.transact(lambda connection: gaps.change_gap(connection, "t", from_, values))
     gap = await GapRepository(database).get_gap("t", into)
-    assert gap is not None and gap.counts.asked == 2
+    assert gap is not None and gap.asked == 2
     assert len(await GapRepository(database).list_misses("t", into, 10)) == 2
 
 
@@ -283,7 +283,7 @@ async def test_an_answered_question_counts_only_where_a_person_was_asked_for_rig
     }
     gap_id = await gap_of(database, *(miss.id for miss in found.values()))
     gap = await GapRepository(database).get_gap("t", gap_id)
-    assert gap is not None and gap.counts.reasons == {MissReason.HANDOFF: 2, MissReason.NO_EVIDENCE: 1}
+    assert gap is not None and gap.reasons == {MissReason.HANDOFF: 2, MissReason.NO_EVIDENCE: 1}
 
 
 async def test_a_solution_is_the_draft_of_the_gap_that_asks_the_same_and_replaces_no_work(database: Database) -> None:
@@ -310,4 +310,4 @@ async def test_a_solution_is_the_draft_of_the_gap_that_asks_the_same_and_replace
     assert kept is not None and kept.answer == "每件六元，三天做好。"
     other = await intake.add_solution("t", "four", "s4", "能刻字吗", "可以刻。", "小王")
     gap = await GapRepository(database).get_gap("t", other)
-    assert gap is not None and (gap.state, gap.counts.reasons) == (GapState.DRAFTED, {MissReason.SOLUTION: 1})
+    assert gap is not None and (gap.state, gap.reasons) == (GapState.DRAFTED, {MissReason.SOLUTION: 1})

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select
 
 from app.conversations.tables import StoredTurn
-from app.hit_test.drop_reason import Search, Widths, find_drop_reason
+from app.hit_test.drop_reason import Search, find_drop_reason
 from app.hit_test.trial import Stage, Stored
 from knowledge.filters import EVERYTHING
 from knowledge.types import NOT_EMBEDDED, DocumentMeta
@@ -84,9 +84,9 @@ async def test_what_was_expected_is_followed_to_where_it_was_dropped(
 
     parts = await product.container.tenants.get_parts("default")
     found = await parts.retriever.search(QUESTION, explain=True)
-    search = Search(parts.retriever.index.get_snapshot(), NOT_EMBEDDED, EVERYTHING, found)
+    search = Search(parts.retriever.index.get_snapshot(), NOT_EMBEDDED, EVERYTHING, found, 5, 5)
     fresh = Stored(DocumentMeta("d", "新.md", "新"), frozenset({"of the next revision"}), True, None, None)
-    assert (await find_drop_reason(fresh, search, Widths(5, 5))).stage is Stage.NOT_INDEXED
+    assert (await find_drop_reason(fresh, search)).stage is Stage.NOT_INDEXED
 
 
 async def test_a_question_is_read_behind_others_and_decided_as_the_chat_does(

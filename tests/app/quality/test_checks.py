@@ -5,12 +5,11 @@ from random import SystemRandom
 
 import pytest
 
-from app.quality.checks.base import QualityCheck
 from app.quality.checks.contradictions import find_contradictions
 from app.quality.checks.duplicates import find_duplicates
 from app.quality.checks.expiry import find_expired
 from app.quality.checks.structure import find_unreached, find_untitled
-from app.quality.checks.types import DocumentFacts, QualityCorpus, QualityIssue, Reach
+from app.quality.checks.types import DocumentFacts, QualityCheck, QualityCorpus, QualityIssue, Reach
 from app.quality.checks.wording import build_sensitive_check, find_other_terms
 from knowledge.chunking import ChunkOptions, split_document
 from knowledge.parsing.registry import parse

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Connection
-
 from app.db.engine import Database
 from app.errors import Conflict
 from app.settings import Settings
@@ -35,8 +33,8 @@ async def test_what_was_read_before_a_change_does_not_take_its_place(database: D
     first, gate = asyncio.Event(), asyncio.Event()
 
     class LateDatabase:
-        async def run_in_reader(self, work: Callable[[Connection], Any]) -> Any:
-            found = await database.run_in_reader(work)
+        async def run_in_reader(self, work: Callable[..., Any], *given: Any) -> Any:
+            found = await database.run_in_reader(work, *given)
             if not first.is_set():
                 first.set()
                 await gate.wait()
