@@ -29,8 +29,9 @@ class Writer:
 
     def get_words(self, kind: str, key: str | int) -> str:
         """What is said for a key, UNTRANSLATED where there is nothing."""
-        pair = self.words[kind].get(key)
-        return str(pair[0 if self.language == "zh" else 1]) if pair else UNTRANSLATED
+        # a meaning with a comma that nobody quoted is read as two, and is told here rather than cut off
+        chinese, english = self.words[kind].get(key) or (UNTRANSLATED, UNTRANSLATED)
+        return str(chinese if self.language == "zh" else english)
 
     def get_head(self, key: str) -> str:
         """What stands above or between parts of the text."""
