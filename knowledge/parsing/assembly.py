@@ -218,12 +218,11 @@ class _Assembly:
         answer = tuple(replace(block, heading_path=()) for block in self._blocks[first:])
         text = "\n".join(block.text for block in answer)
         if len(self._faqs) > faqs or not text:  # a table of questions within an answer: nothing of it may be lost
-            self._blocks[first:first] = [Block(_join_lines(entry.question), path, entry.page, BlockKind.HEADING)]
+            self._blocks[first:first] = [Block(_join_lines(entry.question), path, kind=BlockKind.HEADING)]
             return
         del self._blocks[first:]
-        variants = tuple(map(_join_lines, entry.variants))
         self._count_characters(entry.question)
-        pair = FaqPair(_join_lines(entry.question), text, variants, "", path, entry.page, answer, first)
+        pair = FaqPair(_join_lines(entry.question), text, heading_path=path, blocks=answer, after=first)
         self._faqs.append(pair)
         self._bare = self._in_list = False
 

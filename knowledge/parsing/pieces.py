@@ -75,8 +75,6 @@ class AskedEntry:
 
     question: str
     answer: Sequence[Block | ParsedTable | Box]
-    variants: tuple[str, ...] = ()
-    page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,22 @@ def test_pdf_text_that_can_be_seen_is_read(drawing: str) -> None:
     assert text_of("a.pdf", build_pdf([*tree, page, content, _FONT, _CID, build_stream(b"\x80", _IMAGE)])) == SHOWN
 
 
+def test_pdf_text_within_a_form_is_as_large_as_the_form_makes_it() -> None:
+    page = (
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
+        b"/Resources<</XObject<</Large 7 0 R/Small 8 0 R>>>>>>"
+    )
+    content = build_stream(b"q 10 0 0 10 60 600 cm /Large Do Q q .05 0 0 .05 60 300 cm /Small Do Q")
+    form = b"/Type/XObject/Subtype/Form/BBox[0 0 999 999]/Resources<</Font<</F1 5 0 R>>>>"
+    texts = ((SHOWN, 1), (HIDDEN, 10))
+    forms = [
+        build_stream(f"BT /F1 {size} Tf 0 0 Td <{text.encode('utf-16-be').hex()}> Tj ET".encode(), form)
+        for text, size in texts
+    ]
+    tree = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>"]
+    assert text_of("a.pdf", build_pdf([*tree, page, content, _FONT, _CID, *forms])) == SHOWN
+
+
 def test_recognised_text_under_a_small_picture_is_not_read() -> None:
     drawing = "q 50 0 0 50 60 590 cm /Im Do Q BT 3 Tr /F1 10 Tf 60 600 Td {1} Tj ET BT 0 Tr 60 300 Td {0} Tj ET"
     texts = (f"<{text.encode('utf-16-be').hex()}>" for text in (SHOWN, HIDDEN))
