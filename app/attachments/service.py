@@ -104,6 +104,8 @@ class AttachmentService:
             text_state=TextState.UNREAD if inspected.picture and self._text_reader else TextState.NONE,
             created_at=now(),
         )
+        # The plan to delete the file is stored first and dropped with the row: a process that is killed in between
+        # leaves no file that nobody knows of.
         await self._repository.begin_upload(key.tenant, attachment.id)
         await self._store.write_file(key.tenant, attachment.id, kept)
         await self._repository.add_attachment(attachment)

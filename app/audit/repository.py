@@ -73,6 +73,7 @@ class AuditRepository:
                 return
             yield found
             left -= len(found)
+            # Behind the last one that was read: by an offset, actions that are added meanwhile would shift the batches.
             query = select(Table.__table__).where(*where, Table.id < found[-1].id).order_by(Table.id.desc())
 
     async def list_actors(self, tenant: str) -> list[tuple[str, str]]:

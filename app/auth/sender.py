@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from app.auth.principal import STAFF, Principal, Role
 from app.limits.types import NOBODY, Requester, normalize_address
 
 
 def build_sender(principal: Principal, host: str | None) -> Requester:
     """Builds the sender of a request that was authenticated. host: its address."""
-    return _build_sender(principal.key, principal.roles, host or "") if principal.key else NOBODY
-
-
-@lru_cache(maxsize=4096)
-def _build_sender(key: str, roles: frozenset[Role], host: str) -> Requester:
-    staff = not roles.isdisjoint(STAFF)
-    server = not staff and Role.SERVER in roles
-    return Requester(
-        key, normalize_address(host) if Role.CLIENT in roles and not (staff or server) else "", server, staff
-    )
+    if not principal.key:
+        return NOBODY
+    staff = not principal.roles.isdisjoint(STAFF)
+    server = not staff and Role.SERVER in principal.roles
+    # A key that lies in web pages is everybody's: what counts there is who uses it, as far as the address tells.
+    shared = Role.CLIENT in principal.roles and not (staff or server)
+    return Requester(principal.key, normalize_address(host or "") if shared else "", server, staff)

@@ -100,6 +100,7 @@ class PlatformClient:
             PlatformRefused: The receiver wants no more requests (410).
         """
         status, received, _ = await self._send_request("POST", url, {"content": body, "headers": headers})
+        # A receiver may correct whatever else it refuses; only 410 says that nobody will ever want the request.
         if status == httpx.codes.GONE:
             raise PlatformRefused(f"HTTP {status}")
         if not 200 <= status < 300:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,6 @@ _EVENTS = {
     Event.CLOSE: WebhookEvent.HANDOFF_CLOSED,
     Event.EXPIRE: WebhookEvent.HANDOFF_CLOSED,
 }
-# Something done with a session within a transaction.
-Work = Callable[["Connection"], DeskSession]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,9 @@ class TicketDesk(Protocol):
 
 
 class Openings:
-    """Reads only, but for the ticket; the request is written with the turn that made it. answering: see `silent`."""
+    """Reads only, but for the ticket; the request is written with the turn that made it. answering: see
+    `states.is_silent`.
+    """
 
     def __init__(
         self,

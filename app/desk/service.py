@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVarTuple
 
 from agents.types import HandoffReason, HandoffRequest, Question
 from agents.understanding.utterance import Utterance
@@ -12,7 +12,7 @@ from app.attachments.types import build_display_text
 from app.db.engine import Database
 from app.desk import moves, steps
 from app.desk.feed import Feed
-from app.desk.moves import Step, Work
+from app.desk.moves import Step
 from app.desk.openings import Openings
 from app.desk.partners import Partners
 from app.desk.repository_sessions import DeskSessionRepository
@@ -22,6 +22,10 @@ from app.limits.types import Requester
 from app.turns.types import NOBODY, Claim
 from app.types import SessionKey
 
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+Given = TypeVarTuple("Given")
 _RESOLVED = "本次人工服务已结束，后续由智能客服为您服务；如需人工，请随时告诉我。"
 _LEFT = "顾客已退出排队。"
 _CLOSED = "会话已结束。"
@@ -78,9 +82,7 @@ class Desk:
         if session is not None and session.state in ACTIVE:  # nor is a ticket made
             if claim.is_settled:
                 return session
-            return await self._run_transaction(
-                lambda connection: moves.get_claimed_session(connection, key, self._partners, claim)
-            )
+            return await self._run_transaction(moves.get_claimed_session, key, self._partners, claim)
         opening, _, _ = await self._openings.prepare(
             key,
             HandoffRequest(HandoffReason.ASKED),
@@ -90,13 +92,11 @@ class Desk:
             sender=sender,
         )
         about = {"user_id": user_id, "channel": channel}
-        return await self._run_transaction(
-            lambda connection: moves.request_person(connection, key, opening, about, self._partners, claim)
-        )
+        return await self._run_transaction(moves.request_person, key, opening, about, self._partners, claim)
 
     async def accept_session(self, key: SessionKey, agent_id: str) -> DeskSession:
         """See `steps.accept_session`."""
-        return await self._run_transaction(lambda connection: steps.accept_session(connection, key, agent_id))
+        return await self._run_transaction(steps.accept_session, key, agent_id)
 
     async def transfer_session(
         self, key: SessionKey, *, by: str = "", to: str = "", team: str = "", skill: str = "", note: str = ""
@@ -108,22 +108,15 @@ class Desk:
         """
         if to:
             await self._openings.require_working(key.tenant, to)
-            return await self._run_transaction(
-                lambda connection: steps.transfer_to_colleague(connection, key, to, by, note)
-            )
+            return await self._run_transaction(steps.transfer_to_colleague, key, to, by, note)
         if team:
-            return await self._run_transaction(
-                lambda connection: steps.return_to_team_queue(connection, key, team, skill, by, note)
-            )
+            return await self._run_transaction(steps.return_to_team_queue, key, team, skill, by, note)
         values = {"agent_id": "", "assigned_at": None, "skill": skill, "team": ""}
         return await self.apply_step(Step(key, Event.REQUEUE, Actor.STAFF, by, by, note, _REQUEUED, values))
 
     async def resolve(self, key: SessionKey, *, by: str = "", note: str = "") -> DeskSession:
         """Resolves a session, which returns it to the bot. by: the person who has it, if the caller says so."""
-        partners = self._partners
-        return await self._run_transaction(
-            lambda connection: steps.resolve(connection, key, by, note, _RESOLVED, partners)
-        )
+        return await self._run_transaction(steps.resolve, key, by, note, _RESOLVED, self._partners)
 
     async def send_message(
         self,
@@ -155,22 +148,20 @@ class Desk:
 
     async def set_priority(self, key: SessionKey, priority: int) -> DeskSession:
         """See `steps.set_priority`."""
-        return await self._run_transaction(lambda connection: steps.set_priority(connection, key, priority))
+        return await self._run_transaction(steps.set_priority, key, priority)
 
     async def snooze_session(self, key: SessionKey, until: datetime | None, by: str = "") -> DeskSession:
         """See `steps.snooze_session`."""
-        return await self._run_transaction(lambda connection: steps.snooze_session(connection, key, until, by))
+        return await self._run_transaction(steps.snooze_session, key, until, by)
 
     async def raise_priority(self, key: SessionKey, priority: int, emotion: float) -> DeskSession:
         """See `moves.raise_priority`."""
-        return await self._run_transaction(lambda connection: moves.raise_priority(connection, key, priority, emotion))
+        return await self._run_transaction(moves.raise_priority, key, priority, emotion)
 
     async def open_ticket(self, session: DeskSession, notice: str) -> DeskSession:
         """Opens a ticket for a customer who waits. See `moves.open_ticket`."""
         opener = self._openings.build_opener(session)
-        return await self._run_transaction(
-            lambda connection: moves.open_ticket(connection, session.key, opener, notice)
-        )
+        return await self._run_transaction(moves.open_ticket, session.key, opener, notice)
 
     async def leave_queue(self, key: SessionKey) -> DeskSession:
         """Takes the customer out of the queue and back to the bot."""
@@ -182,10 +173,13 @@ class Desk:
 
     async def apply_step(self, step: Step) -> DeskSession:
         """Applies one step of a session in a transaction. Raises NotFound, Conflict."""
-        return await self._run_transaction(lambda connection: moves.apply_step(connection, step))
+        return await self._run_transaction(moves.apply_step, step)
 
-    async def _run_transaction(self, work: Work) -> DeskSession:
-        session = await self._database.transact(work)
+    async def _run_transaction(self, work: Callable[[Connection, *Given], DeskSession], *given: *Given) -> DeskSession:
+        """Runs a step in a transaction, and tells everybody of the session after it. given: what `work` gets besides
+        the connection.
+        """
+        session = await self._database.transact(lambda connection: work(connection, *given))
         self._feed.record_changes([session])
         self._on_commit()
         return session

@@ -41,7 +41,7 @@ class Signals:
 
     def __init__(self) -> None:
         self._listening: dict[SessionKey | str, set[asyncio.Queue[Signal]]] = {}
-        # Tells other processes; see `hear`.
+        # Tells other processes; see `receive_signal`.
         self.relay: Callable[[list[Any]], None] = lambda parts: None
 
     @contextmanager

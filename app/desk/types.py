@@ -24,7 +24,7 @@ class State(StrEnum):
 
 # A person has the session.
 HELD = frozenset({State.ASSIGNED})
-# A person may accept; the bot helps meanwhile, see `states.silent`.
+# A person may accept; the bot helps meanwhile, see `states.is_silent`.
 WAITING = frozenset({State.QUEUED, State.OUT_OF_HOURS})
 ACTIVE = HELD | WAITING
 # Messages that are read at once.

@@ -139,6 +139,7 @@ def _load_excerpts(connection: Connection, tenant: str, sessions: Sequence[str],
     matches = texts.is_match(text, connection.dialect) if text and sessions else None
     if matches is None:
         return {}
+    # One excerpt tells why a conversation was found, so the first text of it is enough.
     entries: dict[str, tuple[str, str]] = {}
     for session, kind, entry in texts.find_entries(connection, tenant, sessions, matches):
         entries.setdefault(session, (kind, entry))

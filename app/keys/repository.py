@@ -20,16 +20,9 @@ from app.db.sorting import build_order
 from app.keys.tables import ApiKey
 from knowledge.filters import EVERYTHING, Filter, build_filter
 
-
-@dataclass(frozen=True, slots=True)
-class KeyStamp:
-    """Tells one state of the keys from the next: rows are added, changed, revoked, and deleted some time after that."""
-
-    created: int
-    revoked: int
-    last_created: datetime
-    last_revoked: datetime | None
-    last_changed: datetime | None
+# Tells one state of the keys from the next: how many there are and were revoked, and when one was last made, revoked or
+# changed; rows are deleted some time after that.
+KeyStamp = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +118,7 @@ class KeyRepository:
 
         def read_changes(connection: Connection) -> KeySnapshot | None:
             row = connection.execute(_STAMP).one()
-            stamp = KeyStamp(*row) if row[0] else None
+            stamp = tuple(row) if row[0] else None
             return None if stamp == since else _build_snapshot(stamp, connection.execute(_NOT_REVOKED))
 
         return await self._database.run_in_reader(read_changes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, StrictBool
 
@@ -17,6 +17,8 @@ from app.people.person import Person, PersonState
 PersonRole = Literal[Role.AGENT, Role.LEAD, Role.ADMIN]
 Login = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.:@-]+$")]
 Subject = Annotated[str, CLEANED, Field(max_length=128)]
+# What an account shows of its person at the desk.
+_SERVED = "teams", "skills", "hours", "capacity", "assigned", "last_seen"
 _SUBJECT = "企业账号：身份提供方令牌里的会员编号（OIDC_MEMBER_CLAIM）；空为不用企业账号登录"
 _ROLE = "agent 客服，lead 组长（看报表、排班、转接别人的会话），admin 管理员"
 
@@ -67,14 +69,9 @@ class PersonOut(ResponseBody):
     @classmethod
     def from_person(cls, person: Person, colleague: Staff | None, own: str) -> Self:
         """colleague: the person at the desk, None where the desk does not know them; own: the account of who asks."""
-        served: dict[str, Any] = {"display_name": person.name, "assigned": 0, "last_seen": None}
-        served |= {"teams": [], "skills": [], "hours": [], "capacity": 0}
-        if colleague is not None:
-            served |= {name: getattr(colleague, name) for name in served if name != "display_name"}
-            served["display_name"] = colleague.name
-            served |= {name: list(served[name]) for name in ("teams", "skills", "hours")}
-        said = {name: getattr(person, name) for name in cls.model_fields if hasattr(person, name)}
-        return cls.model_validate(said | served | {"current": person.id == own})
+        at_desk = colleague or Staff(person.login, person.name, skills=(), capacity=0, last_seen=None)
+        served = {name: getattr(at_desk, name) for name in _SERVED}
+        return cls.build_from(person, **served, display_name=at_desk.name, current=person.id == own)
 
 
 class InvitationOut(BaseModel):

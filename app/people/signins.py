@@ -107,6 +107,7 @@ class SignIns:
             require_strong(password, person.login)
             kept = await self._passwords.hash(password)
             if await self._people.accept(hash_key(invitation), kept):
+                # Somebody else may be signed in with the password before this one.
                 await self.end_all(person)
                 return person, await self.open_for(person, before)
         raise Unauthorized("这个链接已经用过或过期了，请向管理员再要一个。", code="invitation_over")

@@ -17,7 +17,7 @@ from app.http.schemas import Page, ResponseBody
 from app.profiles.hours import parse_zone
 from app.reports.service import build_report
 from app.reports.sheets import write_report
-from app.reports.types import Measure, Report, ReportRange, Wanted
+from app.reports.types import Measure, Report, ReportRange, Service, Wanted
 from app.spreadsheets import CSV
 
 if TYPE_CHECKING:
@@ -196,6 +196,5 @@ async def _load_report(asked: ReportRange, wiring: Wiring) -> TeamReportOut:
     return TeamReportOut.from_report(asked, report, names, teams)
 
 
-def _build_named(one: object, names: dict[str, str]) -> dict[str, object]:
-    known = {name: getattr(one, name) for name in ServiceOut.model_fields if name != "name"}
-    return known | {"name": names.get(str(known["id"]), known["id"])}
+def _build_named(service: Service, names: dict[str, str]) -> ServiceOut:
+    return ServiceOut.build_from(service, name=names.get(service.id, service.id))

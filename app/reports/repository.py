@@ -252,6 +252,7 @@ def _count_by_hour(hour: ColumnElement[int], asked: ReportRange) -> Select[*tupl
 def _count_waiting(arrivals: Mapping[int, int], departures: Mapping[int, int], asked: ReportRange) -> list[int]:
     cells, waiting = [0] * WEEK_HOURS, 0
     for hour in range(int(asked.start.timestamp()) // 3600, _get_last_hour(asked) + 1):
+        # Who left within an hour waited in it and is gone in the next one.
         waiting += arrivals.get(hour, 0) - departures.get(hour - 1, 0)
         cells[(hour + asked.shift) % WEEK_HOURS] += waiting
     return cells
@@ -281,6 +282,7 @@ def _select_stays(connection: Connection, asked: ReportRange, wanted: Wanted) ->
     if wanted.measure is Measure.WAITING and wanted.cell is not None:
         came, gone = _get_hour(connection, Stay.queued_at), _get_hour(connection, _get_queue_end(asked))
         last = case((gone < _get_last_hour(asked), gone), else_=_get_last_hour(asked))
+        # Hours from the arrival until that hour of the week comes; the customer waited in it if still there by then.
         until = (wanted.cell - (came + asked.shift) % WEEK_HOURS + WEEK_HOURS) % WEEK_HOURS
         where.append(until <= last - came)
     listed = Stay.session_id, Stay.queued_at, Stay.agent_id, Stay.team, Stay.ending, Stay.response_s, Stay.resolution_s

@@ -237,6 +237,8 @@ def open_in_transaction(
 ) -> tuple[TicketRow, bool]:
     """See `TicketRepository.open_ticket`, within a transaction."""
     key = _hash_open_key(ticket)
+    # The row meets one of two unique keys: that of an open ticket of this subject, which is returned, or a number that
+    # was drawn before, in whose place another one is drawn.
     while True:
         ticket = replace(ticket, number=_create_number(ticket.created_at))
         row = insert_into(connection, Ticket).values(tenant_id=tenant, open_key=key, **asdict(ticket))

@@ -176,6 +176,7 @@ def _match_before(
     if before is None:
         return [own]
     at = table.created_at
+    # Items of the same moment stand in the order of their ranks: those of a lower one come before the place, too.
     if rank > before.rank:
         return [own, at < before.created_at]
     if rank < before.rank:
