@@ -110,7 +110,7 @@ class Reindexer:
         steps = Steps(progress)
         shadow = await self._builder.build(old.tenant, stored, steps)
         before = (await self._tenants.get_parts(old.tenant)).retriever
-        search = self._searches.create_search(shadow.served, shadow.generation, before.settings)
+        search = self._searches.create_search(shadow.searched, shadow.generation, before.settings)
         try:
             await self._learn(shadow, search, steps)
             chunks = await self._builder.verify(shadow, steps)
@@ -120,7 +120,7 @@ class Reindexer:
                 await search.calibrator.close()
                 await self._builder.discard(shadow)
             raise
-        revision = shadow.held.index.get_snapshot().revision
+        revision = shadow.followed.index.get_snapshot().revision
         told = {"embedder": stored.embedder, "generation": stored.number, "chunks": chunks, "revision": revision}
         logger.bind(tenant=old.tenant).info("the knowledge base answers from a new index: {}", told)
         return told
@@ -158,10 +158,10 @@ class Reindexer:
             self._generations.put(new)
             self._searches.put(search)
             self._tenants.put(tenant, parts)
-            new.learning.sentences.watch(tenant, shadow.served)
+            new.learning.sentences.watch(tenant, shadow.searched)
             old.learning.sentences.leave(tenant, before.index)
 
-        replaced = await self._indexer.replace(tenant, shadow.held, shadow.served, commit, put)
+        replaced = await self._indexer.replace(tenant, shadow.followed, shadow.searched, commit, put)
         leaving = asyncio.create_task(self._remove_old(old, replaced), name=f"an old index of {tenant}")
         self._leaving.add(leaving)
         leaving.add_done_callback(self._leaving.discard)

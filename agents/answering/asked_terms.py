@@ -32,7 +32,7 @@ class AskedTerms:
     kinds: tuple[AnswerType, ...]
     models: tuple[Code, ...]
     # Cached terms of texts.
-    held: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
+    terms_by_text: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def is_way_asked(self) -> bool:
@@ -94,8 +94,8 @@ class QuestionReader:
 
     def find_held_terms(self, text: str, wanted: AskedTerms) -> frozenset[str]:
         """Returns the question's terms that a text holds."""
-        if (terms := wanted.held.get(text)) is None:
-            terms = wanted.held[text] = self._occurring(text).find_among(wanted.weights)
+        if (terms := wanted.terms_by_text.get(text)) is None:
+            terms = wanted.terms_by_text[text] = self._occurring(text).find_among(wanted.weights)
         return terms
 
 

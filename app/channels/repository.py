@@ -31,8 +31,8 @@ from app.db.leased_queue import Backoff, LeasedQueue
 
 # Before a message is answered again or a reply sent again; each pause is twice as long as the one before.
 BACKOFF = Backoff(timedelta(seconds=5))
-_MESSAGES = LeasedQueue(Messages, held=Messages.status == QueueStatus.PENDING, lease=Messages.due_at)
-_REPLIES = LeasedQueue(Replies, held=Replies.status == QueueStatus.PENDING, lease=Replies.due_at)
+_MESSAGES = LeasedQueue(Messages, at_work=Messages.status == QueueStatus.PENDING, lease=Messages.due_at)
+_REPLIES = LeasedQueue(Replies, at_work=Replies.status == QueueStatus.PENDING, lease=Replies.due_at)
 # Pause between the end of a platform's wait and sending the reply as a message of its own.
 RESPONSE_MARGIN = timedelta(seconds=1)
 # Columns of fields with another name or in another table.
@@ -294,7 +294,7 @@ def _select_due(
         before.status == QueueStatus.PENDING,
         tuple_(*(getattr(before, column.key) for column in order)) < tuple_(*order),
     )
-    due = queue.held & BACKOFF.match_due(table.due_at) & ~earlier
+    due = queue.at_work & BACKOFF.match_due(table.due_at) & ~earlier
     query = select(*columns).join(Sessions, match_equal(Sessions, table, "session_id"))
     return query.where(match_accounts(table, accounts), due).order_by(*order)
 

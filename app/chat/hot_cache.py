@@ -135,7 +135,7 @@ class HotCache:
         looked = NOT_LOOKED
         if self._find_flight(key) is None:
             looked = await self._find_answer(shared)
-        if (elsewhere := looked.found) is not None:
+        if (elsewhere := looked.answer) is not None:
             stats.hits += 1
             stats.save(1, elsewhere.milliseconds, elsewhere.answer.usage)
             return CacheResult(Flight(None, build_events(elsewhere.answer)), cached=True, whole=True)

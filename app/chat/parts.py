@@ -26,7 +26,7 @@ class Parts(HttpParts, Protocol):
     desk: HumanDesk
     filters: FilterRequests
     retries: Retries
-    stops: RunningAnswers
+    running_answers: RunningAnswers
 
 
 Wiring = Wired[Parts]

@@ -59,7 +59,7 @@ class ChatService:
         desk: DeskGate,
         access: Access,
         limits: RateLimits,
-        stops: RunningAnswers,
+        running_answers: RunningAnswers,
         spans: Turns = begin_nothing,
         attachments: AttachmentService | None = None,
     ) -> None:
@@ -73,7 +73,7 @@ class ChatService:
         self._desk = desk
         self._access = access
         self._limits = limits
-        self._stops = stops
+        self._running_answers = running_answers
         self._spans = spans
         self._attachments = attachments
 
@@ -130,7 +130,7 @@ class ChatService:
         """
         key = SessionKey(message.tenant, message.session_id)
         turn.claim = claim = await self._access.claim(key, message.proof, new=message.new_session)
-        if claim.found:
+        if claim.exists:
             self._sessions.remember_session(message)
         if claim.first and not message.new_session:
             message = replace(message, new_session=True)
@@ -162,7 +162,7 @@ class ChatService:
 
     async def _answer_with_agents(self, message: Message, utterance: Utterance, turn: _Turn, send: SendEvent) -> None:
         """Answers by the agents, unless a person takes the session meanwhile."""
-        with self._stops.track_answer(SessionKey(message.tenant, message.session_id), turn.claim) as running:
+        with self._running_answers.track_answer(SessionKey(message.tenant, message.session_id), turn.claim) as running:
             question, served = await self._get_answer(message, utterance, turn)
             with served.flight.follow() as follower:
                 running.follow(follower, whole=served.whole)

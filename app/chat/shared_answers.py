@@ -35,7 +35,7 @@ class SharedAnswer:
 class CacheLookup(NamedTuple):
     """What there is, and the tenant's epoch; without one Redis is away, and nothing is to be kept there."""
 
-    found: SharedAnswer | None
+    answer: SharedAnswer | None
     epoch: str | None
 
 

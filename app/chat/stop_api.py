@@ -27,7 +27,7 @@ async def stop_chat(session_id: SessionId, request: Request, tenant: TenantId, w
     what was said so far is kept as the turn's reply.
     """
     key, proof = SessionKey(tenant, session_id), await read_proof(request)
-    running = wiring.stops.find(key)
+    running = wiring.running_answers.find(key)
     if running is None or not running.is_opened_by(proof):
         await wiring.access.require(key, proof)
     return StopOut(stopped=running is not None and running.stop())

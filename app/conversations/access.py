@@ -54,7 +54,7 @@ class Access:
         if holder is None:
             return self._add_secret(key, replace(claim, first=True))
         check(holder, claim, self._clock())
-        claim = replace(claim, found=True)
+        claim = replace(claim, exists=True)
         return self._add_secret(key, claim) if claim.caller and not holder.caller else claim
 
     async def extend_secret(self, key: SessionKey, token: str) -> datetime | None:

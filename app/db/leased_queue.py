@@ -54,12 +54,12 @@ class Backoff:
 class LeasedQueue:
     """The work in one table, which has a column `worker`: the process that has the row, empty for none.
 
-    held: the rows that a process can have; lease: the column with the end of a lease. It is `due_at` where nobody sees
-    whether a row waits or is at work: then the end of a lease is the moment at which the row is due again.
+    at_work: the rows that a process can have; lease: the column with the end of a lease. It is `due_at` where nobody
+    sees whether a row waits or is at work: then the end of a lease is the moment at which the row is due again.
     """
 
     table: type[Base]
-    held: ColumnElement[bool]
+    at_work: ColumnElement[bool]
     lease: Any
 
     async def claim_due(
@@ -114,7 +114,7 @@ class LeasedQueue:
 
     def match_held(self, keys: Collection[RowKey], worker: str) -> ColumnElement[bool]:
         """Matches those of the rows that the worker has."""
-        return match_keys(self._key_columns, keys) & self._match_worker(worker) & self.held
+        return match_keys(self._key_columns, keys) & self._match_worker(worker) & self.at_work
 
     def match_lost(self, worker: str, *, alone: bool) -> ColumnElement[bool]:
         """Matches, among rows at work, those of processes that ended: their leases did.

@@ -102,8 +102,8 @@ def request_person(
     Raises:
         Forbidden: The claim does not hold.
     """
-    partners.lock(connection, key, about, claim)
-    member = partners.member(connection, key, claim)
+    partners.lock_conversation(connection, key, about, claim)
+    member = partners.find_member(connection, key, claim)
     repository.insert_session(connection, key)
     before = get(connection, key, lock=True)
     event = Event.REQUEST_AFTER_HOURS if opening.after_hours else Event.REQUEST
@@ -134,7 +134,7 @@ def request_person(
 
 def get_claimed_session(connection: Connection, key: SessionKey, partners: Partners, claim: Claim) -> DeskSession:
     """Returns a session at the desk for somebody with a claim on it. Raises Forbidden, NotFound."""
-    partners.member(connection, key, claim)
+    partners.find_member(connection, key, claim)
     return get(connection, key)
 
 

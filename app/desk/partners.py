@@ -22,13 +22,13 @@ Opener = Callable[["Connection"], "Numbered"]
 class Partners:
     """Handed in where the product is put together.
 
-    lock: opens the conversation where it has no turn yet, and locks it. member: whose it is now, empty for nobody;
-    raises Forbidden. served: resolves the tickets that stood for a person. said: told of a message of staff; noted: of
-    a note.
+    lock_conversation: opens the conversation where it has no turn yet, and locks it. find_member: returns whose it is
+    now, empty for nobody; raises Forbidden. resolve_tickets: resolves those that stood for a person. announce_message
+    and announce_note: tell of what staff wrote.
     """
 
-    lock: Callable[[Connection, SessionKey, Mapping[str, Any], Claim], None]
-    member: Callable[[Connection, SessionKey, Claim], str]
-    served: Callable[[Connection, SessionKey], None]
-    said: Callable[[Connection, DeskSession, DeskMessage], None]
-    noted: Callable[[Connection, SessionKey, DeskNote], None]
+    lock_conversation: Callable[[Connection, SessionKey, Mapping[str, Any], Claim], None]
+    find_member: Callable[[Connection, SessionKey, Claim], str]
+    resolve_tickets: Callable[[Connection, SessionKey], None]
+    announce_message: Callable[[Connection, DeskSession, DeskMessage], None]
+    announce_note: Callable[[Connection, SessionKey, DeskNote], None]

@@ -94,7 +94,7 @@ def resolve(
     holder = by or moves.get(connection, key, lock=True).agent_id
     step = Step(key, Event.RESOLVE, Actor.STAFF, holder, holder, note, notice, {"resolved_at": now()})
     after = moves.apply_step(connection, step)
-    partners.served(connection, key)
+    partners.resolve_tickets(connection, key)
     return after
 
 
@@ -122,7 +122,7 @@ def send_message(
             connection, key, Sender.AGENT, content, agent_id=who, client_id=client_id, attachments=attachments
         )
         desk_handlings.record_response(connection, key, message.created_at)
-        partners.said(connection, session, message)
+        partners.announce_message(connection, session, message)
     return message, moves.get(connection, key)
 
 
@@ -134,7 +134,7 @@ def add_note(
     """
     session = moves.get(connection, key, lock=True)
     written = desk_notes.add(connection, key, by, content)
-    partners.noted(connection, key, written)
+    partners.announce_note(connection, key, written)
     moves.update_session(connection, session, {})
     return written, moves.get(connection, key)
 

@@ -30,7 +30,7 @@ _FILE, _JOB, _ORIGINAL = IngestionFile, IngestionJob, IngestionOriginal
 # An upload that was not accepted by then never will be.
 _ABANDONED = timedelta(hours=6)
 _BACKOFF = Backoff(timedelta(seconds=2), timedelta(minutes=5))
-_QUEUE = LeasedQueue(_FILE, held=_FILE.state.in_(AT_WORK), lease=_FILE.leased_until)
+_QUEUE = LeasedQueue(_FILE, at_work=_FILE.state.in_(AT_WORK), lease=_FILE.leased_until)
 # As often a file that a process left is taken up again at once.
 _SOON = 3
 

@@ -52,12 +52,12 @@ class Shadow:
     """An index that nobody is answered from yet."""
 
     generation: Generation
-    held: FollowedIndex
-    served: SearchedIndex
+    followed: FollowedIndex
+    searched: SearchedIndex
 
     def list_chunks(self) -> list[Chunk]:
         """Lists the chunks of the new index."""
-        return sorted(self.held.index.get_snapshot().walk(), key=attrgetter("id"))
+        return sorted(self.followed.index.get_snapshot().walk(), key=attrgetter("id"))
 
 
 class ShadowBuilder:
@@ -112,7 +112,7 @@ class ShadowBuilder:
                 await steps.add_steps(len(part))
             return np.concatenate(rows)
 
-        return await self._catch_up.bring_to_head(shadow.generation.tenant, shadow.held, embed)
+        return await self._catch_up.bring_to_head(shadow.generation.tenant, shadow.followed, embed)
 
     async def verify(self, shadow: Shadow, steps: Steps) -> int:
         """Checks that the new index has all chunks as they are in SQL, and returns how many. Raises IndexUnavailable
@@ -125,7 +125,7 @@ class ShadowBuilder:
 
         for _ in range(ATTEMPTS):
             delta = await self._feed.load_all(tenant)
-            snapshot = shadow.held.index.get_snapshot()
+            snapshot = shadow.followed.index.get_snapshot()
             if delta.revision == snapshot.revision:
                 differences = await compare_both(
                     IndexAndDatabase.from_snapshot(snapshot, delta), shadow.generation.embedder, report_look
@@ -138,7 +138,7 @@ class ShadowBuilder:
 
     async def discard(self, shadow: Shadow) -> None:
         """Drops a new index that is not going to answer after all."""
-        await self._discard_shadow(shadow.generation, shadow.held.index)
+        await self._discard_shadow(shadow.generation, shadow.followed.index)
 
     async def forget(self, generation: Generation, index: Index | None) -> None:
         """Drops the index of a generation that answered until now, once no turn uses it."""

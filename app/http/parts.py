@@ -53,7 +53,7 @@ class HttpParts(Protocol):
     limits: RateLimits
     attempts: Attempts
     user_tokens: UserTokens
-    strangers: UnidentifiedSockets
+    unidentified_sockets: UnidentifiedSockets
 
     @property
     def authenticator(self) -> Authenticator: ...

@@ -217,7 +217,7 @@ async def _read_hello(
         patience = (
             asyncio.timeout(EAGER_SECONDS)
             if known
-            else container.strangers.wait_for_one(container.settings.head_timeout)
+            else container.unidentified_sockets.wait_for_one(container.settings.head_timeout)
         )
         frame = await _receive_first(line, patience)
         key = str(frame["key"]) if frame.get("key") else None

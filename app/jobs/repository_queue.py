@@ -17,9 +17,9 @@ from app.jobs.tables import JobRunRow
 from app.jobs.types import INTERRUPTED, MAX_INTERRUPTIONS, RunState
 
 _RUN = JobRunRow
-_QUEUE = LeasedQueue(_RUN, held=_RUN.state == RunState.RUNNING, lease=_RUN.leased_until)
+_QUEUE = LeasedQueue(_RUN, at_work=_RUN.state == RunState.RUNNING, lease=_RUN.leased_until)
 # A cancelled run keeps its worker, and its place, until it has stopped.
-_CANCELLED = replace(_QUEUE, held=_RUN.state == RunState.CANCELLED)
+_CANCELLED = replace(_QUEUE, at_work=_RUN.state == RunState.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)

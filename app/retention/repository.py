@@ -50,7 +50,7 @@ class RetentionRepository:
     async def count_expired(self, growing: GrowingTable, tenant: str, before: datetime) -> int:
         """Counts the rows that may be deleted."""
         owner = growing.table.tenant_id  # type: ignore[attr-defined]
-        query = select(func.count()).select_from(growing.table).where(owner == tenant, growing.match_over(before))
+        query = select(func.count()).select_from(growing.table).where(owner == tenant, growing.match_expired(before))
         return int(await self._database.fetch_value(query))
 
     async def remove(self, growing: GrowingTable, tenant: str, before: datetime) -> int:
@@ -62,7 +62,9 @@ class RetentionRepository:
 
 def _remove(connection: Connection, growing: GrowingTable, tenant: str, before: datetime) -> int:
     owner = growing.table.tenant_id  # type: ignore[attr-defined]
-    query = select(*growing.key).where(owner == tenant, growing.match_over(before)).order_by(*growing.key).limit(BATCH)
+    query = (
+        select(*growing.key).where(owner == tenant, growing.match_expired(before)).order_by(*growing.key).limit(BATCH)
+    )
     keys = [tuple(row) for row in connection.execute(query)]
     if keys:
         growing.delete(connection, tenant, keys)

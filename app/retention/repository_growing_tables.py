@@ -74,14 +74,14 @@ Remove = Callable[[Connection, str, Sequence[Key]], None]
 class GrowingTable:
     """Rows of a table whose age counts. kind: what its period is called; several tables may share one.
 
-    since: the column of a row's age, a moment or a day; over: what may go once everything before a moment may, where
+    since: the column of a row's age, a moment or a day; expired: what may go once everything before a moment may, where
     age alone does not tell; remove: how, where more than the rows has to be done.
     """
 
     kind: str
     table: type[Base]
     since: Any
-    over: Callable[[datetime], ColumnElement[bool]] | None = None
+    expired: Callable[[datetime], ColumnElement[bool]] | None = None
     remove: Remove | None = None
 
     @property
@@ -89,10 +89,10 @@ class GrowingTable:
         """The primary key without the tenant."""
         return inspect(self.table).primary_key[1:]
 
-    def match_over(self, before: datetime) -> ColumnElement[bool]:
+    def match_expired(self, before: datetime) -> ColumnElement[bool]:
         """Matches the rows that may go once everything before that moment may."""
-        if self.over is not None:
-            return self.over(before)
+        if self.expired is not None:
+            return self.expired(before)
         older: ColumnElement[bool] = self.since < (
             before.date().isoformat() if isinstance(self.since.type, String) else before
         )

@@ -43,7 +43,7 @@ class Claim:
     # Nor can anybody meanwhile, since the id was made for this.
     sure: bool = False
     # The conversation was read and is there.
-    found: bool = False
+    exists: bool = False
 
     @property
     def is_settled(self) -> bool:

@@ -64,7 +64,7 @@ class DeliveryResult:
 
 _TABLE = WebhookDelivery
 _BACKOFF = Backoff(timedelta(seconds=10))
-_QUEUE = LeasedQueue(_TABLE, held=_TABLE.state == "pending", lease=_TABLE.due_at)
+_QUEUE = LeasedQueue(_TABLE, at_work=_TABLE.state == "pending", lease=_TABLE.due_at)
 
 
 class DeliveryRepository:
@@ -80,7 +80,7 @@ class DeliveryRepository:
         sent = Webhook.url, Webhook.secret, _TABLE.event, _TABLE.event_id, _TABLE.body, _TABLE.attempts
         own = (Webhook.tenant_id == _TABLE.tenant_id) & (Webhook.id == _TABLE.webhook_id) & Webhook.enabled.is_(True)
         query = select(_TABLE.tenant_id, _TABLE.id, *sent).join(Webhook, own)
-        query = query.where(_QUEUE.held, _BACKOFF.match_due(_TABLE.due_at)).order_by(_TABLE.due_at).limit(limit)
+        query = query.where(_QUEUE.at_work, _BACKOFF.match_due(_TABLE.due_at)).order_by(_TABLE.due_at).limit(limit)
         return [Delivery(*row) for row in await _QUEUE.claim_due(self._database, query, worker)]
 
     async def renew_leases(self, deliveries: Sequence[Delivery], worker: str) -> bool:

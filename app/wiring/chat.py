@@ -63,7 +63,7 @@ def build_chat_service(
     gate: DeskGate,
     access: Access,
     limits: RateLimits,
-    stops: RunningAnswers,
+    running_answers: RunningAnswers,
     metrics: Metrics,
     telemetry: Telemetry | None,
     rows_to_model: Callable[[], bool],
@@ -85,7 +85,7 @@ def build_chat_service(
         gate,
         access,
         limits,
-        stops,
+        running_answers,
         telemetry.begin_span if telemetry is not None else begin_nothing,
         attachments,
     )

@@ -160,9 +160,15 @@ class Container:
         self._build_jobs()
 
     def _build_limits(self, counters: Counters) -> None:
-        """Builds what is measured and how much of it is allowed."""
+        """Builds metrics and limits, and what is held while the product runs: leases, the lock of the leader, waiting
+        sockets and running answers.
+        """
         settings, database = self.settings, self.database
-        self.metrics, self.strangers, self.stops = Metrics(), UnidentifiedSockets(), RunningAnswers()
+        self.metrics, self.unidentified_sockets, self.running_answers = (
+            Metrics(),
+            UnidentifiedSockets(),
+            RunningAnswers(),
+        )
         self.leases, self.leader = open_leases(self.redis), Leader(database, self.redis)
         self.limits = open_limits(settings, self.metrics, self.base.embedder.query_threads, counters, self.leases)
         self.attempts = Attempts(Rate(settings.sign_in_failures), self.metrics.sign_in_refused, counters)
@@ -296,7 +302,7 @@ class Container:
             gate=self.desk.gate,
             access=self.access,
             limits=self.limits,
-            stops=self.stops,
+            running_answers=self.running_answers,
             metrics=self.metrics,
             telemetry=self.telemetry,
             rows_to_model=lambda: self.rows_to_model,

@@ -77,11 +77,11 @@ def _record_note(connection: Connection, key: SessionKey, note: DeskNote) -> Non
 def build_partners(lifetime: timedelta = LIFETIME) -> Partners:
     """Builds what other features do in a transaction of the desk. lifetime: of a session's secret."""
     return Partners(
-        lock=repository_holders.lock_conversation,
-        member=partial(repository_holders.settle_member, lifetime=lifetime, proved=prove_member),
-        served=repository_desk.resolve_desk_tickets,
-        said=_record_message,
-        noted=_record_note,
+        lock_conversation=repository_holders.lock_conversation,
+        find_member=partial(repository_holders.settle_member, lifetime=lifetime, proved=prove_member),
+        resolve_tickets=repository_desk.resolve_desk_tickets,
+        announce_message=_record_message,
+        announce_note=_record_note,
     )
 
 

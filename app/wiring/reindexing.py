@@ -131,8 +131,8 @@ async def _build_index(base: KnowledgeBase, builder: ShadowBuilder, tenant: str,
     current = await base.generations.get_current(tenant)
     stored, steps = StoredGeneration(current.number + 1, resolve_embedder(embedder)), Steps(_do_nothing)
     shadow = await builder.build(tenant, stored, steps)
-    chunks, revision = await builder.verify(shadow, steps), shadow.held.index.get_snapshot().revision
-    await shadow.held.index.close()
+    chunks, revision = await builder.verify(shadow, steps), shadow.followed.index.get_snapshot().revision
+    await shadow.followed.index.close()
     if not await base.generations.stored.put(tenant, stored):
         raise IndexUnavailable(f"another process indexed the knowledge base of {tenant} anew meanwhile")
     base.generations.put(shadow.generation)

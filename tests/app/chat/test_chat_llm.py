@@ -279,7 +279,7 @@ async def test_a_turn_that_has_cost_three_calls_is_not_read_again(tmp_path: Path
 
 async def test_a_stopped_answer_ends_its_stream_and_is_kept_as_far_as_it_was_said(tmp_path: Path) -> None:
     async with opened(tmp_path, Behaviour.STALL_MIDWAY, llm_first_token_timeout=300) as (client, _):
-        stops = client._transport.app.state.container.stops  # type: ignore[attr-defined]
+        stops = client._transport.app.state.container.running_answers  # type: ignore[attr-defined]
         body = {"message": QUESTION, "session_id": "s"}
         stream = asyncio.create_task(client.post("/api/v1/chat/stream", json=body))
         async with asyncio.timeout(60):

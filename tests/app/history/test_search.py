@@ -87,7 +87,7 @@ async def test_a_members_conversations_are_one_customers_and_take_over_the_name(
     contacts = ContactRepository(database)
     await say(database, 1, "a", "问", claim=Claim(trusted=False, digest="d", shown="d", first=True))
     await contacts.name_contact("t", build_contact_key("", "a"), "小李", ["老顾客"])
-    proof = Claim(caller="M1", shown="d", trusted=False, digest="e", found=True)
+    proof = Claim(caller="M1", shown="d", trusted=False, digest="e", exists=True)
     await say(database, 2, "a", "再问", claim=proof)
     await say(database, 3, "b", "另一个会话", claim=Claim(caller="M1", first=True, digest="f", trusted=False))
     await say(database, 4, "c", "别人", claim=Claim(caller="M2", first=True, digest="g", trusted=False))
