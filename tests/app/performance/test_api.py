@@ -249,6 +249,7 @@ async def test_prometheus_reads_the_same_counts(client: httpx.AsyncClient, conta
 async def test_prometheus_reads_statuses_what_waits_and_the_process(
     client: httpx.AsyncClient, container: Container
 ) -> None:
+    await container.outbox.close()  # so that events are still there when they are counted
     await container.desk.service.request_person(SessionKey("default", "s"))
     await container.desk.service.request_person(SessionKey("acme", "s"))
     assert (await client.get("/api/v1/tickets/TK0")).status_code == 404
