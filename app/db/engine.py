@@ -79,7 +79,7 @@ class Database:
         self._in_thread: dict[bool, Engine] = {}
         self._log = WriteAheadLog(address.database or "")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="transact")
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="look")
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="reader")
         if self._sqlite:
             _configure_sqlite(self.engine.sync_engine, _EVERY_COMMIT)
             for durable, pragmas in ((True, _EVERY_COMMIT), (False, _SOON)):
