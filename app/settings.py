@@ -25,6 +25,7 @@ from app.configuration.mcp import McpSettings
 from app.configuration.models import ModelSettings
 from app.configuration.observability import ObservabilitySettings
 from app.configuration.redis import RedisSettings
+from app.configuration.service_keys import ServiceKey
 from app.configuration.sources import PORTS, SourceSettings
 from app.configuration.stores import StoreSettings
 from app.configuration.web import WebSettings
@@ -207,7 +208,7 @@ class Settings(
     llm_local_queue: int = Field(
         8, ge=0, le=1000, description="本机模型同时算几个请求之外，最多还有几个排队；再多的不等"
     )
-    llm_api_key: SecretStr = Field(SecretStr(""), description="大模型密钥；留空则不用大模型，回答摘自知识库原文")
+    llm_api_key: ServiceKey = Field(SecretStr(""), description="大模型密钥；留空则不用大模型，回答摘自知识库原文")
     llm_first_token_timeout: float = Field(
         10.0, gt=0, le=300, description="等待首个 token（各家大模型合计）、以及相邻两个 token 之间的秒数上限"
     )
@@ -215,7 +216,7 @@ class Settings(
     llm_retries: int = Field(1, ge=0, le=5, description="首个 token 之前失败时的重试次数")
     llm_max_tokens: int = Field(1024, ge=16, le=32768, description="一次回答的 token 上限")
     small_llm_base_url: str = Field("", description="读懂消息、复读回答所用小模型的接口地址；留空则同 LLM_BASE_URL")
-    small_llm_api_key: SecretStr = Field(
+    small_llm_api_key: ServiceKey = Field(
         SecretStr(""), description="小模型的密钥；留空则同 LLM_API_KEY，LLM_PROVIDER=gguf 时则由本机模型来做"
     )
     small_llm_model: str = Field("", description="小模型的名称；留空则同 LLM_MODEL")

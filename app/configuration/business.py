@@ -8,6 +8,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
+from app.configuration.service_keys import ServiceKey
+
 
 class BusinessSource(BaseModel):
     """A tenant's database, and the files that say what is in it and what its members may be offered."""
@@ -25,7 +27,7 @@ class McpSource(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     url: str = Field(pattern=r"^https?://")
-    key: SecretStr = SecretStr("")
+    key: ServiceKey = SecretStr("")
     tools: Path
 
 

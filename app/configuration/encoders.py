@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field, SecretStr, model_validator
 
+from app.configuration.service_keys import ServiceKey
 from knowledge.onnx_checkpoint import Runtime
 
 Address = r"^(https?://[^\s?#]+)?$"
@@ -36,7 +37,7 @@ class EncoderSettings(BaseModel):
         pattern=Address,
         description="向量接口的地址，EMBEDDER=openai、tei 时必填；openai 一般以 /v1 结尾，tei 写到端口为止",
     )
-    embedding_api_key: SecretStr = Field(SecretStr(""), description="向量接口的密钥")
+    embedding_api_key: ServiceKey = Field(SecretStr(""), description="向量接口的密钥")
     embedding_model: str = Field("", description="向量接口的模型名；EMBEDDER=openai、tei 时必填，换了模型就要改")
     embedding_dimension: int = Field(1024, ge=8, le=8192, description="向量接口返回的维数")
     embedding_query_instruction: str = Field(
@@ -62,7 +63,7 @@ class EncoderSettings(BaseModel):
         pattern=Address,
         description="重排接口的地址，RERANKER=tei、jina、yes_no 时必填；jina、yes_no 一般以 /v1 结尾，tei 写到端口为止",
     )
-    rerank_api_key: SecretStr = Field(SecretStr(""), description="重排接口的密钥")
+    rerank_api_key: ServiceKey = Field(SecretStr(""), description="重排接口的密钥")
     rerank_model: str = Field("", description="重排接口的模型名；RERANKER=tei、jina、yes_no 时必填，换了模型就要改")
     rerank_template: str = Field(
         "", description="重排用 yes_no 时的提示词文件，里面有 $query 与 $document；留空则用随项目附带的"

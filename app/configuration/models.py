@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from agents.llm.profiles import PROFILES, RESERVED, find_profile
 from agents.types import Usage
+from app.configuration.service_keys import ServiceKey
 
 Profile = Literal["auto", "deepseek", "qwen", "doubao", "kimi", "glm", "openai", "ollama", "vllm", "compatible"]
 Thinks = Literal["auto", "true", "false"]
@@ -30,7 +31,7 @@ class LlmProvider(BaseModel):
     name: str = Field("", pattern=r"^([a-z0-9][a-z0-9_-]{0,31})?$")
     profile: Profile = "auto"
     base_url: str = Field("", pattern=r"^(https?://\S+)?$")
-    api_key: SecretStr = Field(min_length=1)
+    api_key: ServiceKey = Field(min_length=1)
     model: str = Field(min_length=1)
     parameters: Parameters = Field({})
     thinks: Thinks = "auto"

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, SecretStr, model_validator
 
 from agents.llm.profiles import PROFILES
 from app.auth.principal import DEFAULT_TENANT
+from app.configuration.service_keys import PATTERN, ServiceKey
 from app.connection.types import ConnectionSource, ModelAddress
 from app.errors import Forbidden
 from app.http.deps import CHANGES_NOTHING, AdminTenant, Wired, get_caller_name
@@ -53,8 +54,11 @@ class ConnectionIn(RequestBody):
     provider: Provider = Field(description="提供商；compatible 为其他兼容 OpenAI 的接口")
     base_url: str = Field("", max_length=300, pattern=r"^(https?://\S+)?$", description="接口地址；留空用这一家的")
     model: Annotated[str, CLEANED, Field(min_length=1, max_length=200, description="模型名")]
-    api_key: SecretStr = Field(
-        SecretStr(""), max_length=500, description="密钥，只写不读；留空则沿用已保存的，自己的服务可以没有"
+    api_key: ServiceKey = Field(
+        SecretStr(""),
+        max_length=500,
+        json_schema_extra={"pattern": PATTERN},
+        description="密钥，只写不读；留空则沿用已保存的，自己的服务可以没有",
     )
 
     @model_validator(mode="after")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
@@ -109,9 +110,15 @@ def list_statuses(route: APIRoute) -> set[int]:
         found.add(404)
     if (route.methods or set()) & {"POST", "PUT", "PATCH"} and (route.body_field or route.openapi_extra):
         found |= set(OF_BODIES)
-    if route.dependant.query_params or route.dependant.path_params:
+    if _has_parameters(route.dependant):
         found.add(422)
     return (found - {422}) if is_openai(route) else found
+
+
+def _has_parameters(dependant: Dependant) -> bool:
+    """Whether a route or what it depends on reads a parameter of the address."""
+    own = dependant.query_params or dependant.path_params
+    return bool(own) or any(_has_parameters(further) for further in dependant.dependencies)
 
 
 def is_openai(route: APIRoute) -> bool:

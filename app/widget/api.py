@@ -51,7 +51,7 @@ class ProactiveRule(RequestBody):
     page: str = Field(
         min_length=1, max_length=200, pattern=r"^/[^\s?#]*$", description="网页的路径，* 代表任意一段，如 /pricing*"
     )
-    seconds: int = Field(10, ge=0, le=600, description="打开网页多少秒之后")
+    seconds: int = Field(10, ge=0, le=600, strict=True, description="打开网页多少秒之后")
     message: Annotated[str, CLEANED, Field(min_length=1, max_length=200)] = Field(description="说什么")
 
 

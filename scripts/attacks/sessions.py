@@ -28,7 +28,8 @@ _SESSION = "{session_id}"
 # Seconds after which a server takes requests of one sender again.
 _PATIENCE = 60
 _HEADER = "X-Session-Token"
-_HISTORY = "/api/v1/conversations/{}/history"
+_HISTORY = "/api/v1/conversations/{session_id}/history"
+_MESSAGES = "/api/v1/conversations/{session_id}/messages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +115,10 @@ async def run_attack(target: Target) -> Report:
             for name, value in before.items():
                 report.check(after[name] == value, f"{name} is {after[name]} and was {value}")
         await _check_race(http, report)
-        own = await http.get(_HISTORY.format(victim.session_id), headers=_build_cookie(victim.session_id, victim.token))
+        cookie = _build_cookie(victim.session_id, victim.token)
+        own = await Call("GET", _HISTORY).send(http, victim, cookie)
         report.check(SECRET_WORDS in own.text, f"the customer's own cookie: {own.status_code}")
-        opened = await http.get(f"/api/v1/conversations/{victim.session_id}/messages", headers={_HEADER: victim.token})
+        opened = await Call("GET", _MESSAGES).send(http, victim, {_HEADER: victim.token})
         report.check(opened.status_code == 200, f"the customer's own secret: {opened.status_code}")
     return report
 

@@ -111,6 +111,14 @@ def test_a_key_everybody_knows_or_nobody_can_send_is_refused(monkeypatch: pytest
         load_settings()
 
 
+@pytest.mark.parametrize("name", ["LLM_API_KEY", "SMALL_LLM_API_KEY", "EMBEDDING_API_KEY", "RERANK_API_KEY", "MCP_KEY"])
+def test_a_key_for_others_that_no_header_can_hold_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "geheim，密钥")
+    with pytest.raises(InvalidConfiguration, match=name) as caught:
+        load_settings()
+    assert "geheim" not in str(caught.value)
+
+
 def test_secrets_are_not_part_of_the_settings_text(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("API_KEY", "LLM_API_KEY", "SMALL_LLM_API_KEY", "EMBEDDING_API_KEY"):
         monkeypatch.setenv(name, "geheim-geheim-geheim")

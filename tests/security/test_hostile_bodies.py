@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 import socket
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +58,24 @@ def no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
 
 
+@pytest.fixture
+def no_collection() -> Iterator[None]:
+    """A finalizer that runs at the depth of a nested body cannot end, which pytest would count as a failure; what is
+    left is collected in between.
+    """
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
 def taking_bodies() -> list[Operation]:
     return [operation for operation in operations().values() if operation.request]
 
 
 @pytest.mark.timeout(3600)
 @pytest.mark.acceptance
-async def test_no_hostile_body_is_a_500(server: Served, no_names: None) -> None:
+async def test_no_hostile_body_is_a_500(server: Served, no_names: None, no_collection: None) -> None:
     headers = await key_of(server, Role.ADMIN)
     dice, statuses, faults = random.Random(SEED), Counter[int](), list[str]()
     cases = [(place(operation, _Anything())[1], operation) for operation in taking_bodies()]
@@ -76,6 +88,8 @@ async def test_no_hostile_body_is_a_500(server: Served, no_names: None) -> None:
                 told = hostile(operation, dice)
                 response = await http.request(operation.method, path, content=told.body, headers=dict(told.headers))
                 statuses[response.status_code] += 1
+                if statuses.total() % 500 == 0:
+                    gc.collect()
                 if response.status_code >= 500 and not _typed(response):
                     faults.append(f"{operation.name} {told.kind} {response.status_code} {response.text[:200]}")
 

@@ -23,21 +23,29 @@ SEED = "20261123"
 # The administrator comes last, because it revokes the keys of others.
 EXAMPLES = {Role.AGENT: "3", Role.SERVER: "3", Role.CLIENT: "3", Role.METRICS: "3", Role.ADMIN: "15"}
 FETCHING = ("import_from_url",)
+# They refuse what fits their schema by rules that no schema states: one of two fields is given, a range begins before
+# its end, a snooze ends in the future, whoever calls by a key says for whom.
+CONDITIONAL = (
+    *("change_session", "accept_session", "send_desk_message", "write_desk_note", "change_tickets"),
+    *("bind_channel_member", "forget_channel_members", "read_report", "list_reported", "export_report"),
+    *("write_model_connection", "test_model_connection"),
+)
 # Another server that is not there is a 502, as it is documented.
 _UNREACHABLE = '["2xx", "3xx", "4xx", "502"]'
 
 
 def configuration() -> str:
     """Whatever is in a file fits the schema of a form, and one that holds nothing of use is refused all the same. All
-    other checks hold for forms too.
+    other checks hold for forms too, and for CONDITIONAL.
     """
     forms = [name for name, operation in operations().items() if set(operation.request) == {"multipart/form-data"}]
+    assert operations().keys() >= set(CONDITIONAL)
     parts = [
         'generation.database = "none"\ncontinue-on-failure = true\nrequest-timeout = 120',
         '[auth.openapi.ApiKey]\nbearer = "${KEY}"\n[auth.openapi.ApiKeyHeader]\napi_key = "${KEY}"',
     ]
     told = "checks.positive_data_acceptance.enabled = false"
-    parts += [f'[[operations]]\ninclude-operation-id = "{name}"\n{told}' for name in forms]
+    parts += [f'[[operations]]\ninclude-operation-id = "{name}"\n{told}' for name in (*forms, *CONDITIONAL)]
     told = "checks.not_a_server_error.expected-statuses"
     parts += [f'[[operations]]\ninclude-operation-id = "{name}"\n{told} = {_UNREACHABLE}' for name in FETCHING]
     return "\n\n".join(parts)

@@ -119,6 +119,14 @@ async def test_a_kept_key_is_sent_to_its_own_address_alone(tmp_path: Path) -> No
         assert (await http.put(PATH, json={"provider": "compatible", "model": "m"})).status_code == 422
 
 
+async def test_a_key_that_no_header_can_hold_is_refused(tmp_path: Path) -> None:
+    async with ScriptedLLM(Say("好")) as llm, served(tmp_path) as (http, _):
+        for method, path in (("PUT", PATH), ("POST", f"{PATH}/test")):
+            refused = await http.request(method, path, json=wish(llm, api_key="密钥"))
+            assert (refused.status_code, "半角" in refused.json()["error"]["message"]) == (422, True)
+        assert (await http.get(PATH)).json()["source"] == "none"
+
+
 async def test_the_environment_wins(tmp_path: Path) -> None:
     async with ScriptedLLM(Behaviour.ANSWER) as llm:
         settings = {"llm_base_url": llm.base_url, "llm_api_key": SecretStr("key"), "llm_model": "of the environment"}
