@@ -7,11 +7,11 @@ import binascii
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StrictBool, StrictInt
 
 from app.auth.principal import Role
 from app.http.deps import AdminTenant, TenantId, use_part
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, WHOLE
 from app.http.routes import GuardedRoute
 from app.http.schemas import RequestBody
 from app.widget.repository import WidgetRepository
@@ -51,7 +51,7 @@ class ProactiveRule(RequestBody):
     page: str = Field(
         min_length=1, max_length=200, pattern=r"^/[^\s?#]*$", description="网页的路径，* 代表任意一段，如 /pricing*"
     )
-    seconds: int = Field(10, ge=0, le=600, strict=True, description="打开网页多少秒之后")
+    seconds: Annotated[StrictInt, Field(ge=0, le=600), WHOLE] = Field(10, description="打开网页多少秒之后")
     message: Annotated[str, CLEANED, Field(min_length=1, max_length=200)] = Field(description="说什么")
 
 
@@ -67,8 +67,8 @@ class WidgetLookBody(RequestBody):
     label: Annotated[str, CLEANED, Field(max_length=20)] = Field("", description="按钮上的字；留空只有图标")
     greeting_zh: Greeting = Field("", description="中文开场白；留空用助手设定里的")
     greeting_en: Greeting = Field("", description="英文开场白；留空用助手设定里的")
-    preview: bool = Field(True, description="挂件收起时，新消息在按钮上方露出")
-    sound: bool = Field(False, description="挂件收起时，新消息响一声")
+    preview: StrictBool = Field(True, description="挂件收起时，新消息在按钮上方露出")
+    sound: StrictBool = Field(False, description="挂件收起时，新消息响一声")
     proactive: list[ProactiveRule] = Field(default=[], max_length=10, description="主动打招呼的规则，先合的先用")
 
 
