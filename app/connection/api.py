@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, SecretStr, model_validator
 
 from agents.llm.profiles import PROFILES
 from app.auth.principal import DEFAULT_TENANT
-from app.configuration.service_keys import PATTERN, ServiceKey
+from app.configuration.service_keys import ServiceKey
 from app.connection.types import ConnectionSource, ModelAddress
 from app.errors import Forbidden
 from app.http.deps import CHANGES_NOTHING, AdminTenant, Wired, get_caller_name
@@ -57,7 +57,6 @@ class ConnectionIn(RequestBody):
     api_key: ServiceKey = Field(
         SecretStr(""),
         max_length=500,
-        json_schema_extra={"pattern": PATTERN},
         description="密钥，只写不读；留空则沿用已保存的，自己的服务可以没有",
     )
 

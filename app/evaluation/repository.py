@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, Connection, Executable, Row, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from app.db.batches import split_batches
 from app.db.engine import Database, insert_into
 from app.db.sorting import build_order
 from app.evaluation.dialogues import build_row, parse_dialogue
@@ -29,7 +30,6 @@ _SORTED = {"set": _REPORT.set_name, "created": _REPORT.created_at}
 _OWN_COLUMNS = ("case", "turn", "say", "tag", "verdict")
 _RESULTS = (_RESULT.case, _RESULT.turn, _RESULT.say, _RESULT.tag, _RESULT.verdict, _RESULT.told)
 _RESULT_FIELDS = TypeAdapter(TurnResult)
-_BATCH = 500
 
 
 class NameTaken(Exception):
@@ -75,10 +75,9 @@ def load_existing(
 ) -> dict[str, tuple[str, datetime, int]]:
     """Loads id, time and place of those cases of these keys that exist: key -> case."""
     found: dict[str, tuple[str, datetime, int]] = {}
-    wanted = sorted(keys)
-    for start in range(0, len(wanted), _BATCH):
+    for wanted in split_batches(sorted(keys)):
         query = select(_CASE.key, _CASE.id, _CASE.created_at, _CASE.place).where(_match_cases(tenant, set_id))
-        rows = connection.execute(query.where(_CASE.key.in_(wanted[start : start + _BATCH])))
+        rows = connection.execute(query.where(_CASE.key.in_(wanted)))
         found |= {row.key: (row.id, row.created_at, row.place) for row in rows}
     return found
 
@@ -87,15 +86,15 @@ def put_cases(connection: Connection, tenant: str, set_id: str, cases: Sequence[
     """Writes cases, in the place of those of the same ids."""
     drop_cases(connection, tenant, set_id, [case.id for case in cases])
     rows = [_build_values(tenant, set_id, case) for case in cases]
-    for start in range(0, len(rows), _BATCH):
-        connection.execute(insert(_CASE), rows[start : start + _BATCH])
+    for part in split_batches(rows):
+        connection.execute(insert(_CASE), part)
 
 
 def drop_cases(connection: Connection, tenant: str, set_id: str, ids: Sequence[str]) -> int:
     """Deletes cases and returns how many there were."""
     deleted = 0
-    for start in range(0, len(ids), _BATCH):
-        mine = _match_cases(tenant, set_id) & _CASE.id.in_(ids[start : start + _BATCH])
+    for part in split_batches(ids):
+        mine = _match_cases(tenant, set_id) & _CASE.id.in_(part)
         deleted += connection.execute(delete(_CASE).where(mine)).rowcount
     return deleted
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import aliased
 
 from app.conversations.tables import StoredTurn
 from app.db.base import now
+from app.db.batches import split_batches
 from app.db.engine import Database
 from app.gaps.repository_misses import build_miss
 from app.gaps.schemas import EarlierTurnOut
@@ -128,9 +129,9 @@ def list_latest(connection: Connection, tenant: str, limit: int) -> list[Gap]:
 def find_questions(connection: Connection, tenant: str, ids: Collection[str]) -> dict[str, str]:
     """Returns by id the questions of these gaps, of those that exist."""
     query = select(GapRow.id, GapRow.question).where(GapRow.tenant_id == tenant)
-    found, wanted = dict[str, str](), sorted(ids)
-    for start in range(0, len(wanted), 500):
-        rows = connection.execute(query.where(GapRow.id.in_(wanted[start : start + 500])))
+    found = dict[str, str]()
+    for wanted in split_batches(sorted(ids)):
+        rows = connection.execute(query.where(GapRow.id.in_(wanted)))
         found |= {row.id: row.question for row in rows}
     return found
 

@@ -15,6 +15,7 @@ from agents.understanding.acts import Act
 from agents.understanding.reading import read
 from app.conversations.questions import hash_question
 from app.conversations.tables import Conversation, Feedback, StoredTurn
+from app.db.batches import split_batches
 from app.db.engine import insert_into
 from app.desk.tables import DeskSessionRow, DeskSolution
 from app.gaps.tables import GapDraftRow, GapItemRow, GapRow
@@ -220,8 +221,8 @@ def list_of_gaps(connection: Connection, tenant: str, gaps: Sequence[str] | None
 def assign_gap(connection: Connection, tenant: str, ids: Sequence[str], gap_id: str) -> None:
     """Assigns these misses to a gap."""
     table = GapItemRow
-    for start in range(0, len(ids), 500):
-        mine = (table.tenant_id == tenant) & table.id.in_(ids[start : start + 500])
+    for part in split_batches(ids):
+        mine = (table.tenant_id == tenant) & table.id.in_(part)
         connection.execute(update(table).where(mine).values(gap_id=gap_id))
 
 

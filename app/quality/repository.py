@@ -13,6 +13,7 @@ from sqlalchemy.orm import aliased
 from sqlalchemy.sql import ColumnElement
 
 from app.db.base import now
+from app.db.batches import split_batches
 from app.db.engine import Database, build_upsert
 from app.documents.tables import Document
 from app.documents.types import DocumentKind
@@ -23,7 +24,6 @@ from app.quality.tables import QualityCheckRow
 from app.quality.tables import QualityIssueRow as Table
 
 EXCERPT_CHARS = 400
-_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +72,15 @@ def save_issues(connection: Connection, tenant: str, issues: Sequence[QualityIss
     rows = connection.execute(select(Table.fingerprint, Table.id).where(own)).all()
     known = {row.fingerprint: row.id for row in rows}
     gone = [known[key] for key in known.keys() - found.keys()]
-    for start in range(0, len(gone), _BATCH):
-        connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.id.in_(gone[start : start + _BATCH])))
+    for ids in split_batches(gone):
+        connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.id.in_(ids)))
     for key in known.keys() & found.keys():
         one = (Table.tenant_id == tenant) & (Table.id == known[key])
         connection.execute(update(Table).where(one).values(**_build_text_values(found[key])))
     added = [_build_row(tenant, key, issue) for key, issue in found.items() if key not in known]
     added = _drop_deleted(connection, tenant, added)
-    for start in range(0, len(added), _BATCH):
-        connection.execute(insert(Table), added[start : start + _BATCH])
+    for part in split_batches(added):
+        connection.execute(insert(Table), part)
     return Counter(new=len(added), stayed=len(known) - len(gone), gone=len(gone))
 
 
